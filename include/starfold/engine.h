@@ -1,0 +1,90 @@
+/* Engines: several ways to the same exact histograms, behind one struct of functions.
+ *
+ * Work on a batch is cut into *parts* by a plan: blocks of sequences, each in `parts_per_block` pieces. The partial
+ * histograms of the pieces of a block add up, in any order, to the exact answer, so parts may be dealt to threads and
+ * ranks at will. */
+#ifndef STARFOLD_ENGINE_H
+#define STARFOLD_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "starfold/error.h"
+#include "starfold/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sf_engine_options {
+    const char *engine;       /* "auto", or a name of sf_engine_names() */
+    int n_threads;            /* threads for opening and for sf_engine_histograms, >= 1 */
+    uint64_t memory_limit;    /* bytes the engine may take; 0: what the machine (and its cgroup) has free */
+    uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit */
+    int top_counts;           /* engine bound: how many of the highest scores are counted, >= 1 */
+    const char *table_file;   /* a table to read instead of building one, or NULL (used from `io` upwards) */
+    const volatile int *stop; /* polled now and then; not zero: give up with SF_ESTOPPED; NULL: never */
+} sf_engine_options;
+
+/* The defaults: auto, 1 thread, no limits, top_counts 1. */
+void sf_engine_options_init(sf_engine_options *options);
+
+/* A cost estimate, for `auto`, for --explain and for refusing what does not fit. */
+typedef struct sf_engine_cost {
+    uint64_t memory_bytes;     /* resident while open, over all threads */
+    double open_s;             /* seconds to open on one thread */
+    double sequence_s;         /* seconds a sequence on one thread */
+} sf_engine_cost;
+
+typedef struct sf_plan {
+    size_t n_sequences;
+    size_t block;           /* sequences a block, >= 1; the last block may be shorter */
+    size_t parts_per_block; /* >= 1 */
+    size_t n_parts;         /* ceil(n_sequences / block) * parts_per_block */
+} sf_plan;
+
+typedef struct sf_engine sf_engine; /* an opened engine; constant afterwards, shared between threads */
+
+/* Opens the engine that `options` names (auto: the cheapest that can do n_expected sequences). *engine is NULL on
+ * failure. SF_ELIMIT, with the size it would need, when it does not fit memory; SF_EINPUT for an unknown name. */
+int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
+                   sf_error *err);
+
+/* Frees; NULL is allowed. */
+void sf_engine_close(sf_engine *engine);
+
+/* "table", "walk" or "bound": what was chosen. Static storage. */
+const char *sf_engine_name(const sf_engine *engine);
+
+/* Bytes the opened engine holds. */
+uint64_t sf_engine_memory(const sf_engine *engine);
+
+/* Names of the engines, ended by NULL; "auto" is not among them. */
+const char *const *sf_engine_names(void);
+
+/* What the named engine would cost for this problem; SF_ELIMIT with the reason when it cannot do it at all. */
+int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_engine_options *options,
+                       sf_engine_cost *cost, sf_error *err);
+
+/* Cuts a batch into parts; the same for every layout. */
+int sf_engine_plan(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, sf_plan *plan, sf_error *err);
+
+/* First sequence and number of sequences that a part touches. */
+void sf_plan_part(const sf_plan *plan, size_t part, size_t *first, size_t *count);
+
+/* Adds part `part` to partial[count][n_scores] (count and first as sf_plan_part says). Thread-safe. */
+int sf_engine_evaluate(const sf_engine *engine, const sf_plan *plan, const uint8_t *sequences, size_t part,
+                       uint64_t *partial, sf_error *err);
+
+/* The whole batch with the engine's threads: histograms[n_sequences][n_scores] are overwritten with the answers. */
+int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, uint64_t *histograms,
+                         sf_error *err);
+
+/* A conformation of the sequence whose score is exactly `score`, as length - 1 letters and '\0' in walk[length]; found
+ * by one fixed method, whatever engine counted, and checked with sf_walk_score. SF_EINPUT when there is none. */
+int sf_witness_find(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
