@@ -6,6 +6,7 @@
 #ifndef STARFOLD_PROBLEM_H
 #define STARFOLD_PROBLEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,13 @@ void sf_sequence_write(const sf_problem *problem, const uint8_t *elements, char 
 
 /* Writes the lesser of a sequence and its reverse, compared element by element from the front, to canonical[length]. */
 void sf_sequence_canonical(int length, const uint8_t *elements, uint8_t *canonical);
+
+/* Adds a count to another, both numbers or marks, in any order: numbers add; SF_COUNT_SOME stays; SF_COUNT_UNKNOWN stays
+ * unless something was counted, then it becomes SF_COUNT_SOME. SF_EOVERFLOW when a sum of numbers reaches the marks. */
+int sf_count_add(uint64_t *into, uint64_t count);
+
+/* sf_count_add for n counts. */
+int sf_counts_add(size_t n, uint64_t *into, const uint64_t *counts);
 
 /* What follows from a histogram of n_scores counts. */
 typedef struct sf_summary {
