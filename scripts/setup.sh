@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # setup.sh [build] [figures] [tests] [slurm]   (default: build figures)
 #
-# Installs what is missing for each purpose, as Debian packages by name, as root or through sudo; does nothing when all is
-# there. Where there is no apt-get, or no right to use it, it looks for the tools themselves and says what is needed.
-# `build` and `figures` must succeed. `tests` and `slurm` add tests; where they cannot be had those tests are skipped, so
-# their failure is told and forgiven (CUnit, which every test needs, belongs to `build`).
+# Installs what is missing for each purpose, as Debian packages by name, as root or through sudo; does nothing when all
+# is there. Where there is no apt-get, or no right to use it, it looks for the tools themselves and says what is needed.
+# `build` and `figures` must succeed. `tests` and `slurm` add tests; where they cannot be had those tests are skipped,
+# so their failure is told and forgiven (CUnit, which every test needs, belongs to `build`).
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -20,7 +20,7 @@ packages_for() {
             libcunit1-dev librandom123-dev libcjson-dev libinih-dev
         ;;
     figures) echo python3-numpy python3-h5py python3-matplotlib ;;
-    tests) echo shellcheck clang-format strace ;;
+    tests) echo shellcheck ;;
     # srun loads the unversioned libpmix.so, which only libpmix-dev brings.
     slurm) echo slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmix2 libpmix-dev ;;
     *) fail "unknown purpose '$1'; there are: build figures tests slurm" ;;

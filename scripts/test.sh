@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test.sh [CTEST-OPTION...]   Installs what is missing, builds into build/test with warnings as errors and runs every test
-# through ctest. Tests whose tools cannot be had are skipped, counted, and told with their reason at the end.
+# test.sh [CTEST-OPTION...]   Installs what is missing, builds into build/test with warnings as errors and runs every
+# test through ctest. Tests whose tools cannot be had are skipped, counted, and told with their reason at the end.
 # STARFOLD_SLURM=no leaves SLURM alone: nothing of it is installed; its tests run only if it is already there.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

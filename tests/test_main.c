@@ -1,3 +1,4 @@
+/* Runs the table of tests of a unit test program; see test_main.h. */
 #include "test_main.h"
 
 #include <CUnit/Basic.h>
