@@ -1,8 +1,8 @@
-/* What an engine is made of. An engine is one constant `sf_engine_ops`, written with designated initialisers, and one line
- * in the list of engine.c; nothing else names it.
+/* What an engine is made of. An engine is one constant `sf_engine_ops`, written with designated initialisers, and one
+ * line in the list of engine.c; nothing else names it.
  *
- * engine.c keeps the opened engine: it copies the problem and the options, asks `estimate` before `open`, checks results
- * and sums partials. The functions here may rely on their arguments being valid. */
+ * engine.c keeps the opened engine: it copies the problem and the options, asks `estimate` before `open`, checks
+ * results and sums partials. The functions here may rely on their arguments being valid. */
 #ifndef SF_CORE_ENGINE_OPS_H
 #define SF_CORE_ENGINE_OPS_H
 

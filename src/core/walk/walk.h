@@ -1,12 +1,12 @@
 /* All reduced conformations of a chain, plainly: the oracle everything faster is compared with.
  *
- * Conformations that differ by a symmetry of the lattice (a signed permutation of the axes) are counted once. The one that
- * stands for them steps first in the first direction and opens each further axis in its positive direction, the axes in
- * order. Every orbit holds exactly one such walk: going along any walk, its first step onto a new axis fixes where
- * that axis and its sign must be taken by the symmetry, and axes it never opens change nothing.
+ * Conformations that differ by a symmetry of the lattice (a signed permutation of the axes) are counted once. The one
+ * that stands for them steps first in the first direction and opens each further axis in its positive direction, the
+ * axes in order. Every orbit holds exactly one such walk: going along any walk, its first step onto a new axis fixes
+ * where that axis and its sign must be taken by the symmetry, and axes it never opens change nothing.
  *
- * The walks are cut by their first steps into *prefixes*, in lexicographic order of the steps. Each prefix is a part of its
- * own; how many there are depends on lattice and length only. */
+ * The walks are cut by their first steps into *prefixes*, in lexicographic order of the steps. Each prefix is a part of
+ * its own; how many there are depends on lattice and length only. */
 #ifndef SF_CORE_WALK_H
 #define SF_CORE_WALK_H
 
@@ -45,8 +45,8 @@ int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, s
                   const volatile int *stop, uint64_t *histogram, sf_error *err);
 
 /* The whole histogram of a sequence, on one thread: histogram[n_scores] is overwritten. The oracle. */
-int sf_walk_histogram(const sf_problem *problem, const uint8_t *elements, const volatile int *stop,
-                      uint64_t *histogram, sf_error *err);
+int sf_walk_histogram(const sf_problem *problem, const uint8_t *elements, const volatile int *stop, uint64_t *histogram,
+                      sf_error *err);
 
 /* Contacts of a walk: pairs[i] = {a, b}, a < b, ordered by b, then by step index; returns how many, at most
  * sf_lattice_max_contacts. pairs has room for that many. The walk must not meet itself. */
