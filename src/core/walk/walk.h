@@ -32,12 +32,19 @@ int sf_walk_prefixes_init(sf_walk_prefixes *prefixes, const sf_lattice *lattice,
 /* Frees and clears; an empty struct is allowed. */
 void sf_walk_prefixes_free(sf_walk_prefixes *prefixes);
 
+/* Steps a walk may take that has been on the first n_open axes only: 0..choices-1. */
+int sf_walk_choices(const sf_lattice *lattice, int n_open);
+
+/* Number of axes that the steps of a reduced walk open. */
+int sf_walk_open_axes(const uint8_t *steps, int n_steps);
+
 /* Called with each conformation: steps[length - 1], valid during the call. Not zero: stop, and hand this value on. */
 typedef int (*sf_walk_visitor)(void *context, const uint8_t *steps);
 
-/* Visits the conformations of a prefix in lexicographic order of their steps. Returns 0, or what the visitor returned.
- * Thread-safe as far as the visitor is. */
-int sf_walk_visit(const sf_walk_prefixes *prefixes, size_t prefix, sf_walk_visitor visitor, void *context);
+/* Visits the conformations of a prefix in lexicographic order of their steps. Returns 0, or what the visitor returned,
+ * or SF_ENOMEM (then err is filled). Thread-safe as far as the visitor is. */
+int sf_walk_visit(const sf_walk_prefixes *prefixes, size_t prefix, sf_walk_visitor visitor, void *context,
+                  sf_error *err);
 
 /* Adds the conformations of a prefix, by score of the sequence, to histogram[n_scores]. SF_ESTOPPED when *stop is seen
  * not zero (stop may be NULL). Thread-safe. Square N = 20 takes about half a second for all prefixes. */
@@ -48,7 +55,7 @@ int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, s
 int sf_walk_histogram(const sf_problem *problem, const uint8_t *elements, const volatile int *stop, uint64_t *histogram,
                       sf_error *err);
 
-/* Contacts of a walk: pairs[i] = {a, b}, a < b, ordered by b, then by step index; returns how many, at most
+/* Contacts of a walk: pairs[i] = {a, b}, a < b, ordered by b, then by a; returns how many, at most
  * sf_lattice_max_contacts. pairs has room for that many. The walk must not meet itself. */
 int sf_walk_contacts(const sf_lattice *lattice, int length, const uint8_t *steps, uint8_t (*pairs)[2]);
 
