@@ -1,0 +1,136 @@
+/* The table of contact maps: room, check, and how large it will be. */
+#include "core/contacts/map_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/base/memory.h"
+#include "core/contacts/map_build.h"
+#include "starfold/problem.h"
+
+/* Distinct contact maps by length, from 3 residues up: counted here by both builders and, up to 18 (square) and 14 (cubic),
+ * by separate programs (tests/data/contact_maps.csv). Beyond the lists the last growth goes on. */
+static const uint32_t known_square[] = {1,    2,    3,     8,     14,    41,    78,     212,   424,
+                                        1113, 2309, 5953, 12495, 31940, 67389, 170670};
+static const uint32_t known_cubic[] = {1, 2, 3, 9, 20, 66, 188, 699, 2180, 8738, 29779, 121872};
+
+int sf_map_table_length_max(const sf_lattice *lattice)
+{
+    int length = SF_LENGTH_MIN;
+    while (length < SF_CONTACT_LENGTH_MAX && sf_lattice_conformations(lattice, length + 1) != 0 &&
+           sf_lattice_conformations(lattice, length + 1) <= UINT32_MAX)
+        length++;
+    return length;
+}
+
+int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *err)
+{
+    int longest = sf_map_table_length_max(lattice);
+    if (length >= SF_LENGTH_MIN && length <= longest)
+        return 0;
+    return sf_fail(err, SF_ELIMIT, "a table of contact maps holds chains of %d to %d residues on the %s lattice, not %d",
+                   SF_LENGTH_MIN, longest, lattice->name, length);
+}
+
+uint64_t sf_map_table_expected(const sf_lattice *lattice, int length)
+{
+    const uint32_t *known = lattice->dimension == 2 ? known_square : known_cubic;
+    size_t n = lattice->dimension == 2 ? sizeof known_square / sizeof *known : sizeof known_cubic / sizeof *known;
+    size_t i = (size_t)(length - SF_LENGTH_MIN);
+    if (i < n)
+        return known[i];
+    uint64_t maps = known[n - 1]; /* growth goes in steps of two: odd lengths grow less than even ones */
+    uint64_t previous = known[n - 2], before = known[n - 3];
+    for (; i >= n; i--) {
+        uint64_t next = (previous * maps + before - 1) / before;
+        before = previous;
+        previous = maps;
+        maps = next;
+    }
+    return maps;
+}
+
+static uint64_t map_bytes(int length)
+{
+    sf_contact_layout layout;
+    sf_contact_layout_init(&layout, length);
+    return (uint64_t)layout.n_words * sizeof(uint64_t) + sizeof(uint32_t);
+}
+
+uint64_t sf_map_table_bytes(const sf_lattice *lattice, int length)
+{
+    return sf_map_table_expected(lattice, length) * map_bytes(length);
+}
+
+uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length)
+{
+    uint64_t prefixes = sf_lattice_conformations(lattice, sf_map_build_prefix_length(lattice, length));
+    return 2 * sf_map_table_bytes(lattice, length) + prefixes * 2 * sizeof(sf_map_prefix) + (UINT64_C(16) << 20);
+}
+
+int sf_map_table_memory_check(const sf_lattice *lattice, int length, const sf_map_options *options, sf_error *err)
+{
+    uint64_t limit = options->memory_limit ? options->memory_limit : sf_memory_available();
+    uint64_t need = sf_map_table_build_bytes(lattice, length);
+    if (need <= limit)
+        return 0;
+    return sf_fail(err, SF_ELIMIT,
+                   "the table of contact maps of %d residues on the %s lattice needs about %" PRIu64
+                   " MiB while it is built, and %" PRIu64 " MiB may be used: allow more memory or take a shorter chain",
+                   length, lattice->name, (need >> 20) + 1, limit >> 20);
+}
+
+int sf_map_table_alloc(sf_map_table *table, const sf_lattice *lattice, int length, size_t n_maps, sf_error *err)
+{
+    memset(table, 0, sizeof *table);
+    table->lattice = lattice;
+    sf_contact_layout_init(&table->layout, length);
+    table->low = sf_array_alloc(n_maps, sizeof *table->low);
+    table->count = sf_array_alloc(n_maps, sizeof *table->count);
+    if (table->layout.n_words > 1)
+        table->high = sf_array_alloc(n_maps, sizeof *table->high);
+    if (!table->low || !table->count || (table->layout.n_words > 1 && !table->high)) {
+        sf_map_table_free(table);
+        return sf_fail(err, SF_ENOMEM, "out of memory for a table of %zu contact maps of %d residues", n_maps, length);
+    }
+    table->n_maps = n_maps;
+    return 0;
+}
+
+void sf_map_table_free(sf_map_table *table)
+{
+    free(table->low);
+    free(table->high);
+    free(table->count);
+    memset(table, 0, sizeof *table);
+}
+
+int sf_map_table_check(const sf_map_table *table, sf_error *err)
+{
+    uint64_t total = 0;
+    int most = 0;
+    sf_contact_map previous = 0;
+    for (size_t i = 0; i < table->n_maps; i++) {
+        sf_contact_map map = sf_map_table_map(table, i);
+        if (i > 0 && map <= previous)
+            return sf_fail(err, SF_ECHECK, "contact map %zu of %zu is not above the one before it", i, table->n_maps);
+        if (table->count[i] == 0)
+            return sf_fail(err, SF_ECHECK, "contact map %zu of %zu has no conformation", i, table->n_maps);
+        int contacts = sf_contact_count(map);
+        most = contacts > most ? contacts : most;
+        total += table->count[i];
+        previous = map;
+    }
+    if (table->layout.n_bits < 128 && previous >> table->layout.n_bits != 0)
+        return sf_fail(err, SF_ECHECK, "a contact map has bits beyond the %d of its length", table->layout.n_bits);
+    if (most != table->max_contacts)
+        return sf_fail(err, SF_ECHECK, "the most contacts of a map are %d, not %d", most, table->max_contacts);
+    uint64_t known = sf_lattice_conformations(table->lattice, table->layout.length);
+    if (total != table->conformations || total != known)
+        return sf_fail(err, SF_ECHECK,
+                       "the table of %d residues on the %s lattice holds %" PRIu64 " conformations; there are %" PRIu64,
+                       table->layout.length, table->lattice->name, total, known);
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* The table engine: opening, and the one struct through which engine.c sees it. */
+#include "core/engines/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engines/engine_ops.h"
+
+struct sf_table {
+    sf_map_table maps;
+};
+
+enum {
+    BLOCK = 64,          /* sequences a block: enough to share the table's way through the cache */
+    PIECE_MAPS = 1 << 20 /* a single sequence of a long chain is shared in pieces of the table of this many maps */
+};
+
+static int too_many_contacts(const sf_map_table *maps, sf_error *err)
+{
+    if (maps->max_contacts <= SF_TABLE_SCORE_MAX)
+        return 0;
+    return sf_fail(err, SF_ELIMIT, "a table counts scores up to %d, and chains of %d residues reach %d",
+                   SF_TABLE_SCORE_MAX, maps->layout.length, maps->max_contacts);
+}
+
+int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsigned kinds,
+                  const sf_map_options *options, sf_error *err)
+{
+    (void)kinds;
+    *table = NULL;
+    sf_table *t = calloc(1, sizeof *t);
+    if (!t)
+        return sf_fail(err, SF_ENOMEM, "out of memory for a table");
+    int status = sf_map_table_build(&t->maps, lattice, length, options, err);
+    if (status == 0)
+        status = too_many_contacts(&t->maps, err);
+    if (status == 0)
+        *table = t;
+    else
+        sf_table_close(t);
+    return status;
+}
+
+void sf_table_close(sf_table *table)
+{
+    if (!table)
+        return;
+    sf_map_table_free(&table->maps);
+    free(table);
+}
+
+size_t sf_table_maps(const sf_table *table)
+{
+    return table->maps.n_maps;
+}
+
+uint64_t sf_table_memory(const sf_table *table)
+{
+    return sizeof *table + table->maps.n_maps * (8u * (uint64_t)table->maps.layout.n_words + 4u);
+}
+
+int sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
+                        size_t width, uint64_t *histograms, sf_error *err)
+{
+    (void)err;
+    (void)n_pieces;
+    for (size_t i = 0; piece == 0 && i < n; i++)
+        sf_table_plain_histogram(&table->maps, sequences[i], histograms + i * width);
+    return 0;
+}
+
+int sf_table_scores(const sf_table *table, size_t n, const uint32_t *sequences, uint32_t *scores, sf_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        scores[i] = sf_table_plain_scores(&table->maps, sequences[i]);
+    return 0;
+}
+
+/* The engine. */
+
+typedef struct state {
+    sf_table *table;
+    const sf_problem *problem;
+    const sf_engine_options *options;
+} state;
+
+static int engine_estimate(const sf_problem *problem, const sf_engine_options *options, sf_engine_cost *cost,
+                           sf_error *err)
+{
+    (void)options;
+    int status = sf_map_table_length_check(problem->lattice, problem->length, err);
+    if (status != 0)
+        return status;
+    if (!sf_score_model_is_hp(problem->model))
+        return sf_fail(err, SF_ELIMIT, "engine table counts with the score model hp only, not %s", problem->model->name);
+    double maps = (double)sf_map_table_expected(problem->lattice, problem->length);
+    double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
+    cost->memory_bytes = sf_map_table_build_bytes(problem->lattice, problem->length);
+    cost->open_s = 1e-3 + 8e-9 * conformations;
+    cost->sequence_s = 1e-7 + 1e-9 * maps;
+    return 0;
+}
+
+static void engine_close(void *s)
+{
+    state *e = s;
+    sf_table_close(e->table);
+    free(e);
+}
+
+static int engine_open(void **s, const sf_problem *problem, const sf_engine_options *options, sf_error *err)
+{
+    *s = NULL;
+    state *e = calloc(1, sizeof *e);
+    if (!e)
+        return sf_fail(err, SF_ENOMEM, "out of memory for engine table");
+    sf_map_options build = {.n_threads = options->n_threads, .memory_limit = options->memory_limit, .stop = options->stop};
+    e->problem = problem;
+    e->options = options;
+    int status = sf_table_open(&e->table, problem->lattice, problem->length, SF_TABLE_HISTOGRAMS, &build, err);
+    if (status == 0)
+        *s = e;
+    else
+        engine_close(e);
+    return status;
+}
+
+static int engine_plan(const void *s, size_t n_sequences, const uint8_t *sequences, sf_plan *plan, sf_error *err)
+{
+    (void)sequences;
+    (void)err;
+    const state *e = s;
+    size_t pieces = sf_table_maps(e->table) / PIECE_MAPS + 1;
+    plan->block = n_sequences < BLOCK ? n_sequences : BLOCK;
+    plan->parts_per_block = n_sequences > 4 * BLOCK ? 1 : pieces; /* many sequences are parts enough */
+    return 0;
+}
+
+static int engine_evaluate(const void *s, const sf_plan *plan, const uint8_t *sequences, size_t part, uint64_t *partial,
+                           sf_error *err)
+{
+    const state *e = s;
+    size_t first, n, length = (size_t)e->problem->length;
+    uint32_t residues[BLOCK] = {0};
+    sf_plan_part(plan, part, &first, &n);
+    if (e->options->stop && *e->options->stop)
+        return sf_fail(err, SF_ESTOPPED, "stopped while sequences were evaluated");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < length; k++)
+            residues[i] |= (uint32_t)(sequences[(first + i) * length + k] == 0) << k;
+    }
+    return sf_table_histograms(e->table, part % plan->parts_per_block, plan->parts_per_block, n, residues,
+                               (size_t)e->problem->n_scores, partial, err);
+}
+
+static uint64_t engine_memory(const void *s)
+{
+    return sf_table_memory(((const state *)s)->table);
+}
+
+const sf_engine_ops sf_engine_table = {
+    .name = "table",
+    .counts_everything = true,
+    .estimate = engine_estimate,
+    .open = engine_open,
+    .plan = engine_plan,
+    .evaluate = engine_evaluate,
+    .memory = engine_memory,
+    .close = engine_close,
+};

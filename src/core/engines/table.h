@@ -1,0 +1,46 @@
+/* A table engine for the HP model: everything about a sequence as a question to the distinct contact maps of its length.
+ *
+ * A sequence is its set of H residues, bit k = residue k. Scores of a table's lengths are at most SF_TABLE_SCORE_MAX (square
+ * 24 residues: 15; cubic 17: 14), so a set of scores fits 16 bits. */
+#ifndef SF_CORE_TABLE_H
+#define SF_CORE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/contacts/map_table.h"
+
+enum { SF_TABLE_SCORE_MAX = 15, SF_TABLE_SCORES = SF_TABLE_SCORE_MAX + 1 };
+
+/* What a table is made for. */
+enum { SF_TABLE_SETS = 1, SF_TABLE_HISTOGRAMS = 2 };
+
+typedef struct sf_table sf_table; /* constant after opening; shared between threads */
+
+/* Builds the maps and lays them out for `kinds` (SF_TABLE_SETS, SF_TABLE_HISTOGRAMS or both). SF_ELIMIT as
+ * sf_map_table_build. *table is NULL on failure. */
+int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsigned kinds,
+                  const sf_map_options *options, sf_error *err);
+
+/* The same from maps that exist; they are not kept and may be freed afterwards. */
+int sf_table_open_maps(sf_table **table, const sf_map_table *maps, unsigned kinds, sf_error *err);
+
+/* NULL is allowed. */
+void sf_table_close(sf_table *table);
+
+size_t sf_table_maps(const sf_table *table);
+uint64_t sf_table_memory(const sf_table *table); /* bytes held */
+
+/* Adds the conformations of each of n sequences, by score, to histograms[n][width], width >= most contacts + 1. Looks at
+ * piece `piece` of `n_pieces` of the table only: the pieces add to the whole. Thread-safe. SF_ENOMEM. */
+int sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
+                        size_t width, uint64_t *histograms, sf_error *err);
+
+/* Sets of scores: bit s of scores[i] is set when some conformation of sequence i has score s. Thread-safe. SF_ENOMEM. */
+int sf_table_scores(const sf_table *table, size_t n, const uint32_t *sequences, uint32_t *scores, sf_error *err);
+
+/* The plain scans (table_plain.c): AND and count bits, for every map. Oracle, and what benchmarks compare with. */
+uint32_t sf_table_plain_scores(const sf_map_table *maps, uint32_t sequence);
+void sf_table_plain_histogram(const sf_map_table *maps, uint32_t sequence, uint64_t *histogram);
+
+#endif
