@@ -34,15 +34,27 @@ typedef struct sf_known {
     size_t n_slots;
 } sf_known;
 
+/* An empty store; free may always be called, also after a failure. */
 int sf_known_init(sf_known *known, int length, int n_scores);
 void sf_known_free(sf_known *known);
 
 /* Row of a canonical genome, or SIZE_MAX. */
 size_t sf_known_find(const sf_known *known, const uint8_t *genome);
 
+/* Makes room for n_more rows, so that as many sf_known_add cannot fail. SF_ENOMEM leaves the store as it was. */
+int sf_known_reserve(sf_known *known, size_t n_more);
+
 /* Adds the genome, or finds it, and keeps the lesser place. A new row has an all-zero histogram, to be filled by the
- * caller before anyone else reads it. SF_ENOMEM leaves the store as it was. */
+ * caller (sf_known_fill) before anyone else reads it. SF_ENOMEM leaves the store as it was. */
 int sf_known_add(sf_known *known, const uint8_t *genome, const sf_place *place, size_t *row, bool *is_new);
+
+/* Copies a histogram[n_scores], whose entry 0 is score min_score, into the row with what follows from it: fitness = number of
+ * distinct scores (entries neither 0 nor SF_COUNT_UNKNOWN), best_score = the highest of them (min_score when there is
+ * none), exact = no entry is SF_COUNT_UNKNOWN. */
+void sf_known_fill(sf_known *known, size_t row, const uint64_t *histogram, int min_score);
+
+/* Forgets all rows, keeps the memory. */
+void sf_known_clear(sf_known *known);
 
 /* order[n]: the rows sorted by genome. Owned by the caller (n entries). */
 void sf_known_sort(const sf_known *known, size_t *order);
