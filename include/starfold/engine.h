@@ -80,6 +80,10 @@ int sf_engine_evaluate(const sf_engine *engine, const sf_plan *plan, const uint8
 int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, uint64_t *histograms,
                          sf_error *err);
 
+/* A histogram whose every entry is a number must sum to the known number of conformations, where one is known: SF_ECHECK
+ * otherwise. sf_engine_histograms has done it; who sums partials calls it. */
+int sf_engine_check(const sf_engine *engine, const uint64_t *histogram, sf_error *err);
+
 /* A conformation of the sequence whose score is exactly `score`, as length - 1 letters and '\0' in walk[length]; found
  * by one fixed method, whatever engine counted, and checked with sf_walk_score. SF_EINPUT when there is none. */
 int sf_witness_find(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err);

@@ -5,7 +5,8 @@
 
 #include "../test_main.h"
 
-static void test_list(void) {
+static void test_list(void)
+{
     CU_ASSERT_EQUAL(SF_EINPUT, -1);
     CU_ASSERT_STRING_EQUAL(sf_error_text(SF_OK), "no error");
     CU_ASSERT_STRING_EQUAL(sf_error_text(1), "unknown error");
@@ -22,7 +23,8 @@ static void test_list(void) {
     CU_ASSERT_EQUAL(sf_error_status(-1000), 1);
 }
 
-static void test_fail(void) {
+static void test_fail(void)
+{
     sf_error err;
     CU_ASSERT_EQUAL(sf_fail(&err, SF_ELIMIT, "two\nlines and %d", 3), SF_ELIMIT);
     CU_ASSERT_EQUAL(err.code, SF_ELIMIT);

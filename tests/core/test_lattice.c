@@ -7,7 +7,8 @@
 
 #include "../test_main.h"
 
-static void test_names(void) {
+static void test_names(void)
+{
     const char *const *names = sf_lattice_names();
     int n = 0;
     for (; names[n]; n++) {
@@ -20,7 +21,8 @@ static void test_names(void) {
     CU_ASSERT_PTR_NULL(sf_lattice_find(NULL));
 }
 
-static void test_steps(void) {
+static void test_steps(void)
+{
     for (const char *const *name = sf_lattice_names(); *name; name++) {
         const sf_lattice *lattice = sf_lattice_find(*name);
         CU_ASSERT_EQUAL(lattice->n_steps, 2 * lattice->dimension);
@@ -39,7 +41,8 @@ static void test_steps(void) {
 }
 
 /* The reduced counts of the csv (its columns 2 and 4: residues and count). */
-static void check_conformations(const char *file_name, const char *lattice_name) {
+static void check_conformations(const char *file_name, const char *lattice_name)
+{
     FILE *file = test_data_open(file_name);
     char line[1024];
     int rows = 0;
@@ -55,7 +58,8 @@ static void check_conformations(const char *file_name, const char *lattice_name)
     CU_ASSERT(rows >= 21);
 }
 
-static void test_conformations(void) {
+static void test_conformations(void)
+{
     check_conformations("saw_square.csv", "square");
     check_conformations("saw_cubic.csv", "cubic");
     const sf_lattice *square = sf_lattice_find("square"), *cubic = sf_lattice_find("cubic");
@@ -70,7 +74,8 @@ static void test_conformations(void) {
     CU_ASSERT_EQUAL(sf_lattice_conformations(square, -1), 0);
 }
 
-static void test_max_contacts(void) {
+static void test_max_contacts(void)
+{
     FILE *file = test_data_open("max_contacts.csv");
     char line[1024];
     int rows = 0;

@@ -5,7 +5,8 @@
 
 #include "../test_main.h"
 
-static sf_problem make_problem(const char *lattice, int length) {
+static sf_problem make_problem(const char *lattice, int length)
+{
     sf_problem problem;
     sf_error err;
     int status = sf_problem_init(&problem, sf_lattice_find(lattice), sf_score_model_find("hp"), length, &err);
@@ -13,7 +14,8 @@ static sf_problem make_problem(const char *lattice, int length) {
     return problem;
 }
 
-static void test_models(void) {
+static void test_models(void)
+{
     const sf_score_model *hp = sf_score_model_find("hp");
     CU_ASSERT_PTR_NOT_NULL_FATAL(hp);
     CU_ASSERT(sf_score_model_is_hp(hp));
@@ -25,7 +27,8 @@ static void test_models(void) {
     CU_ASSERT_FALSE(sf_score_model_is_hp(&other));
 }
 
-static void test_init(void) {
+static void test_init(void)
+{
     sf_problem problem = make_problem("square", 16);
     CU_ASSERT_EQUAL(problem.length, 16);
     CU_ASSERT_EQUAL(problem.min_score, 0);
@@ -45,7 +48,8 @@ static void test_init(void) {
     }
 }
 
-static void test_init_weights(void) {
+static void test_init_weights(void)
+{
     sf_score_model model = {.name = "charged", .n_letters = 2, .letter = "+-", .weight = {{-2, 3}, {3, -2}}};
     sf_problem problem;
     sf_error err = {0};
@@ -59,7 +63,8 @@ static void test_init_weights(void) {
                            "are allowed; take a shorter chain or smaller weights");
 }
 
-static void test_parse(void) {
+static void test_parse(void)
+{
     sf_problem problem = make_problem("square", 5);
     uint8_t elements[5];
     char text[6];
@@ -87,7 +92,8 @@ static void test_parse(void) {
     CU_ASSERT_EQUAL(sf_sequence_parse(&problem, "", elements, NULL), SF_EINPUT);
 }
 
-static void test_canonical(void) {
+static void test_canonical(void)
+{
     const uint8_t palindrome[] = {0, 1, 0, 1, 0}, lesser[] = {0, 0, 1, 0}, greater[] = {0, 1, 0, 0};
     uint8_t canonical[5];
     sf_sequence_canonical(5, palindrome, canonical);
@@ -98,7 +104,8 @@ static void test_canonical(void) {
     CU_ASSERT_EQUAL(memcmp(canonical, lesser, 4), 0);
 }
 
-static void test_count_add(void) {
+static void test_count_add(void)
+{
     const uint64_t some = SF_COUNT_SOME, unknown = SF_COUNT_UNKNOWN;
     const struct {
         uint64_t a, b, sum;
@@ -130,7 +137,8 @@ static void test_count_add(void) {
     CU_ASSERT_EQUAL(into[1], 22);
 }
 
-static void test_summary(void) {
+static void test_summary(void)
+{
     sf_problem problem = make_problem("cubic", 8); /* HHHHHHHH: no conformation has 4 contacts */
     CU_ASSERT_EQUAL_FATAL(problem.n_scores, 6);
     const uint64_t gap[] = {854, 602, 270, 103, 0, 3};
@@ -158,7 +166,8 @@ static void test_summary(void) {
     CU_ASSERT_EQUAL(sf_histogram_summary(&problem, large, &summary), SF_EOVERFLOW);
 }
 
-static void test_stars(void) {
+static void test_stars(void)
+{
     int stars[3] = {-1, -1, -1};
     CU_ASSERT_FALSE(sf_stars(2, stars));
     CU_ASSERT_EQUAL(stars[0], -1);
@@ -168,7 +177,8 @@ static void test_stars(void) {
     CU_ASSERT(stars[0] == 4 && stars[1] == 8 && stars[2] == 9);
 }
 
-static void test_walk_score(void) {
+static void test_walk_score(void)
+{
     sf_problem problem = make_problem("cubic", 8);
     uint8_t elements[8] = {0};
     int score = -1;

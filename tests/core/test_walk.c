@@ -8,7 +8,8 @@
 
 #include "../test_main.h"
 
-static sf_problem make_problem(int dimension, const sf_score_model *model, int length) {
+static sf_problem make_problem(int dimension, const sf_score_model *model, int length)
+{
     sf_problem problem;
     const char *name = dimension == 2 ? "square" : "cubic";
     int status = sf_problem_init(&problem, sf_lattice_find(name), model, length, NULL);
@@ -27,7 +28,8 @@ typedef struct brute {
 } brute;
 
 /* Is some image of the walk under a signed permutation of the axes less than the walk? */
-static bool has_lesser_image(const brute *b) {
+static bool has_lesser_image(const brute *b)
+{
     static const int permutations[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
     const int dimension = b->problem->lattice->dimension;
     const int n_permutations = dimension == 2 ? 2 : 6;
@@ -47,7 +49,8 @@ static bool has_lesser_image(const brute *b) {
     return false;
 }
 
-static void brute_from(brute *b, int done) {
+static void brute_from(brute *b, int done)
+{
     const sf_lattice *lattice = b->problem->lattice;
     if (done < b->problem->length - 1) {
         for (int step = 0; step < lattice->n_steps; step++) {
@@ -62,7 +65,8 @@ static void brute_from(brute *b, int done) {
         b->histogram[score - b->problem->min_score]++;
 }
 
-static void check_brute(const sf_problem *problem, const uint8_t *elements) {
+static void check_brute(const sf_problem *problem, const uint8_t *elements)
+{
     brute b = {.problem = problem, .elements = elements};
     uint64_t histogram[SF_SCORES_MAX];
     brute_from(&b, 0);
@@ -70,11 +74,14 @@ static void check_brute(const sf_problem *problem, const uint8_t *elements) {
     CU_ASSERT_EQUAL(memcmp(histogram, b.histogram, (size_t)problem->n_scores * sizeof *histogram), 0);
 }
 
-static void test_brute(void) {
+static void test_brute(void)
+{
     uint64_t random = test_seed();
     const sf_score_model weights = {
         .name = "weights", .n_letters = 3, .letter = "ABC", .weight = {{2, -1, 3}, {-1, 0, -4}, {3, -4, 1}}};
-    const struct { int dimension, longest; } cases[] = {{2, 10}, {3, 7}};
+    const struct {
+        int dimension, longest;
+    } cases[] = {{2, 10}, {3, 7}};
     for (size_t i = 0; i < 2; i++) {
         for (int length = 3; length <= cases[i].longest; length++) {
             const sf_score_model *models[] = {sf_score_model_find("hp"), &weights};
@@ -92,7 +99,8 @@ static void test_brute(void) {
 /* ---- published numbers ---- */
 
 /* Reads up to n counts parted by blanks. */
-static int read_counts(const char *text, uint64_t *counts, int n) {
+static int read_counts(const char *text, uint64_t *counts, int n)
+{
     char *end;
     int i = 0;
     for (; i < n; i++, text = end) {
@@ -104,7 +112,8 @@ static int read_counts(const char *text, uint64_t *counts, int n) {
 }
 
 /* Counts of one prefix after the other sum to the histogram and to the known number of conformations. */
-static void check_histogram(int dimension, const char *sequence, const char *expected) {
+static void check_histogram(int dimension, const char *sequence, const char *expected)
+{
     sf_problem problem = make_problem(dimension, sf_score_model_find("hp"), (int)strlen(sequence));
     uint8_t elements[SF_LENGTH_MAX];
     uint64_t histogram[SF_SCORES_MAX], known[SF_SCORES_MAX] = {0}, sum = 0;
@@ -118,11 +127,13 @@ static void check_histogram(int dimension, const char *sequence, const char *exp
     CU_ASSERT_EQUAL(sum, sf_lattice_conformations(problem.lattice, problem.length));
 }
 
-static int longest_plain(int dimension) {
+static int longest_plain(int dimension)
+{
     return dimension == 2 ? 19 : 14;
 }
 
-static void test_homopolymers(void) {
+static void test_homopolymers(void)
+{
     FILE *file = test_data_open("homopolymer_contacts.csv");
     char line[1024], counts[512], sequence[SF_LENGTH_MAX + 1];
     int rows = 0;
@@ -140,7 +151,8 @@ static void test_homopolymers(void) {
     CU_ASSERT_EQUAL(rows, 15 + 10);
 }
 
-static void test_hp_histograms(void) {
+static void test_hp_histograms(void)
+{
     FILE *file = test_data_open("hp_histograms.csv");
     char line[1024], counts[512], sequence[SF_LENGTH_MAX + 1];
     int rows = 0;
@@ -156,7 +168,8 @@ static void test_hp_histograms(void) {
     CU_ASSERT_EQUAL(rows, 8);
 }
 
-static void test_gaps(void) {
+static void test_gaps(void)
+{
     FILE *file = test_data_open("score_gap_sequences.csv");
     char line[1024], sequence[SF_LENGTH_MAX + 1];
     int rows = 0;
@@ -183,7 +196,8 @@ static void test_gaps(void) {
 /* ---- properties ---- */
 
 /* A chain and its reverse have the same histogram: every conformation can be read from either end. */
-static void test_reversal(void) {
+static void test_reversal(void)
+{
     uint64_t random = test_seed();
     for (int i = 0; i < 6; i++) {
         int dimension = 2 + i % 2, length = dimension == 2 ? 14 : 10;
@@ -207,7 +221,8 @@ typedef struct visited {
     uint64_t stop_at;
 } visited;
 
-static int visit(void *context, const uint8_t *steps) {
+static int visit(void *context, const uint8_t *steps)
+{
     visited *v = context;
     const sf_problem *problem = v->problem;
     const size_t n_steps = (size_t)problem->length - 1;
@@ -229,7 +244,8 @@ static int visit(void *context, const uint8_t *steps) {
 }
 
 /* All prefixes in turn visit every conformation once, in order, with the scores that counting finds. */
-static void test_visit(void) {
+static void test_visit(void)
+{
     uint64_t random = test_seed();
     for (int dimension = 2; dimension <= 3; dimension++) {
         int length = dimension == 2 ? 13 : 9;
@@ -258,7 +274,8 @@ static void test_visit(void) {
     }
 }
 
-static void test_stop(void) {
+static void test_stop(void)
+{
     sf_problem problem = make_problem(2, sf_score_model_find("hp"), 30);
     uint8_t elements[SF_LENGTH_MAX] = {0};
     uint64_t histogram[SF_SCORES_MAX];
@@ -268,7 +285,8 @@ static void test_stop(void) {
     CU_ASSERT_EQUAL(err.code, SF_ESTOPPED);
 }
 
-static void test_lengths(void) {
+static void test_lengths(void)
+{
     sf_walk_prefixes prefixes;
     const sf_lattice *square = sf_lattice_find("square");
     sf_error err;

@@ -3,7 +3,8 @@
 
 #include "starfold/problem.h"
 
-int sf_count_add(uint64_t *into, uint64_t count) {
+int sf_count_add(uint64_t *into, uint64_t count)
+{
     if (*into < SF_COUNT_UNKNOWN && count < SF_COUNT_UNKNOWN) {
         if (count >= SF_COUNT_UNKNOWN - *into)
             return SF_EOVERFLOW;
@@ -15,7 +16,8 @@ int sf_count_add(uint64_t *into, uint64_t count) {
     return SF_OK;
 }
 
-int sf_counts_add(size_t n, uint64_t *into, const uint64_t *counts) {
+int sf_counts_add(size_t n, uint64_t *into, const uint64_t *counts)
+{
     for (size_t i = 0; i < n; i++) {
         int status = sf_count_add(&into[i], counts[i]);
         if (status != SF_OK)
@@ -24,7 +26,8 @@ int sf_counts_add(size_t n, uint64_t *into, const uint64_t *counts) {
     return SF_OK;
 }
 
-int sf_histogram_summary(const sf_problem *problem, const uint64_t *histogram, sf_summary *summary) {
+int sf_histogram_summary(const sf_problem *problem, const uint64_t *histogram, sf_summary *summary)
+{
     *summary = (sf_summary){.best_score = problem->min_score, .exact = true, .counted = true};
     for (int i = 0; i < problem->n_scores; i++) {
         uint64_t count = histogram[i];
@@ -45,7 +48,8 @@ int sf_histogram_summary(const sf_problem *problem, const uint64_t *histogram, s
     return SF_OK;
 }
 
-bool sf_stars(int best_score, int stars[3]) {
+bool sf_stars(int best_score, int stars[3])
+{
     if (best_score < 3)
         return false;
     stars[0] = best_score / 2;

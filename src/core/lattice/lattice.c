@@ -120,7 +120,8 @@ static const uint64_t cubic_conformations[] = {
     UINT64_C(5636874078152676681),
 };
 
-const sf_lattice *sf_lattice_find(const char *name) {
+const sf_lattice *sf_lattice_find(const char *name)
+{
     for (int i = 0; name && i < N_LATTICES; i++) {
         if (strcmp(name, lattices[i].name) == 0)
             return &lattices[i];
@@ -128,13 +129,15 @@ const sf_lattice *sf_lattice_find(const char *name) {
     return NULL;
 }
 
-const char *const *sf_lattice_names(void) {
+const char *const *sf_lattice_names(void)
+{
     static const char *const names[] = {"square", "cubic", NULL};
     static_assert(sizeof names / sizeof names[0] == N_LATTICES + 1, "every lattice has its name in the list");
     return names;
 }
 
-uint64_t sf_lattice_conformations(const sf_lattice *lattice, int n_residues) {
+uint64_t sf_lattice_conformations(const sf_lattice *lattice, int n_residues)
+{
     const uint64_t *known = lattice->dimension == 2 ? square_conformations : cubic_conformations;
     size_t n_known = lattice->dimension == 2 ? sizeof square_conformations / sizeof square_conformations[0]
                                              : sizeof cubic_conformations / sizeof cubic_conformations[0];
@@ -142,7 +145,8 @@ uint64_t sf_lattice_conformations(const sf_lattice *lattice, int n_residues) {
 }
 
 /* Most bonds among n sites of the square lattice. */
-static int square_bonds(int n) {
+static int square_bonds(int n)
+{
     int half_perimeter = 0; /* ceil(2 sqrt n) */
     while (half_perimeter * half_perimeter < 4 * n)
         half_perimeter++;
@@ -150,7 +154,8 @@ static int square_bonds(int n) {
 }
 
 /* Most bonds among n >= 1 sites of the cubic lattice. */
-static int cubic_bonds(int n) {
+static int cubic_bonds(int n)
+{
     int a = 1, b = 1, c = 1; /* a <= b <= c <= a + 1: the largest such box that n sites fill */
     for (;;) {
         int *side = a < b ? &a : b < c ? &b : &c;
@@ -163,7 +168,8 @@ static int cubic_bonds(int n) {
     return 3 * a * b * c - (a * b + b * c + a * c) + rest + square_bonds(rest);
 }
 
-int sf_lattice_max_contacts(const sf_lattice *lattice, int n_residues) {
+int sf_lattice_max_contacts(const sf_lattice *lattice, int n_residues)
+{
     int bonds = lattice->dimension == 2 ? square_bonds(n_residues) : cubic_bonds(n_residues);
     return bonds - (n_residues - 1);
 }

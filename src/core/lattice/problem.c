@@ -2,7 +2,8 @@
 #include "starfold/problem.h"
 
 int sf_problem_init(sf_problem *problem, const sf_lattice *lattice, const sf_score_model *model, int length,
-                    sf_error *err) {
+                    sf_error *err)
+{
     *problem = (sf_problem){0};
     if (length < SF_LENGTH_MIN || length > SF_LENGTH_MAX)
         return sf_fail(err, SF_EINPUT, "length %d is out of range; chains of %d to %d residues are allowed", length,

@@ -9,7 +9,8 @@ static const sf_score_model models[] = {
     {.name = "hp", .n_letters = 2, .letter = "HP", .weight = {{1, 0}, {0, 0}}},
 };
 
-const sf_score_model *sf_score_model_find(const char *name) {
+const sf_score_model *sf_score_model_find(const char *name)
+{
     for (size_t i = 0; name && i < sizeof models / sizeof models[0]; i++) {
         if (strcmp(name, models[i].name) == 0)
             return &models[i];
@@ -17,7 +18,8 @@ const sf_score_model *sf_score_model_find(const char *name) {
     return NULL;
 }
 
-bool sf_score_model_is_hp(const sf_score_model *model) {
+bool sf_score_model_is_hp(const sf_score_model *model)
+{
     return model->n_letters == 2 && model->weight[0][0] == 1 && model->weight[0][1] == 0 && model->weight[1][0] == 0 &&
            model->weight[1][1] == 0;
 }

@@ -10,7 +10,8 @@
 enum { QUOTE_SIZE = 16 };
 
 /* A letter as an error line may show it: 'x', or byte 0xNN when it does not print. */
-static const char *quote(char c, char text[QUOTE_SIZE]) {
+static const char *quote(char c, char text[QUOTE_SIZE])
+{
     unsigned char byte = (unsigned char)c;
     if (byte >= 0x20 && byte < 0x7f)
         snprintf(text, QUOTE_SIZE, "'%c'", c);
@@ -20,7 +21,8 @@ static const char *quote(char c, char text[QUOTE_SIZE]) {
 }
 
 /* Element that a letter stands for, or -1. A model may tell cases apart, so the letter as it is goes first. */
-static int element_of(const sf_score_model *model, char c) {
+static int element_of(const sf_score_model *model, char c)
+{
     const char other = (char)(islower((unsigned char)c) ? toupper((unsigned char)c) : tolower((unsigned char)c));
     for (int i = 0; i < model->n_letters; i++) {
         if (model->letter[i] == c)
@@ -33,7 +35,8 @@ static int element_of(const sf_score_model *model, char c) {
     return -1;
 }
 
-int sf_sequence_parse(const sf_problem *problem, const char *text, uint8_t *elements, sf_error *err) {
+int sf_sequence_parse(const sf_problem *problem, const char *text, uint8_t *elements, sf_error *err)
+{
     const sf_score_model *model = problem->model;
     size_t n = strlen(text);
     for (size_t i = 0; i < n && i < (size_t)problem->length; i++) {
@@ -51,13 +54,15 @@ int sf_sequence_parse(const sf_problem *problem, const char *text, uint8_t *elem
     return SF_OK;
 }
 
-void sf_sequence_write(const sf_problem *problem, const uint8_t *elements, char *text) {
+void sf_sequence_write(const sf_problem *problem, const uint8_t *elements, char *text)
+{
     for (int i = 0; i < problem->length; i++)
         text[i] = problem->model->letter[elements[i]];
     text[problem->length] = '\0';
 }
 
-void sf_sequence_canonical(int length, const uint8_t *elements, uint8_t *canonical) {
+void sf_sequence_canonical(int length, const uint8_t *elements, uint8_t *canonical)
+{
     bool reverse = false;
     for (int i = 0; i < length; i++) {
         int difference = (int)elements[length - 1 - i] - (int)elements[i];
@@ -72,7 +77,8 @@ void sf_sequence_canonical(int length, const uint8_t *elements, uint8_t *canonic
 }
 
 /* Sites of the residues, the first at the origin. */
-static int walk_sites(const sf_problem *problem, const char *walk, int site[][3], sf_error *err) {
+static int walk_sites(const sf_problem *problem, const char *walk, int site[][3], sf_error *err)
+{
     const sf_lattice *lattice = problem->lattice;
     memset(site[0], 0, sizeof site[0]);
     for (int i = 0; i + 1 < problem->length; i++) {
@@ -91,14 +97,16 @@ static int walk_sites(const sf_problem *problem, const char *walk, int site[][3]
     return SF_OK;
 }
 
-static int distance(const int a[3], const int b[3]) {
+static int distance(const int a[3], const int b[3])
+{
     int sum = 0;
     for (int axis = 0; axis < 3; axis++)
         sum += a[axis] > b[axis] ? a[axis] - b[axis] : b[axis] - a[axis];
     return sum;
 }
 
-int sf_walk_score(const sf_problem *problem, const uint8_t *elements, const char *walk, int *score, sf_error *err) {
+int sf_walk_score(const sf_problem *problem, const uint8_t *elements, const char *walk, int *score, sf_error *err)
+{
     int site[SF_LENGTH_MAX][3];
     int status = walk_sites(problem, walk, site, err);
     if (status != SF_OK)

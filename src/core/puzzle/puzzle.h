@@ -27,6 +27,8 @@ typedef struct sf_puzzle_kind {
     void (*canonical)(const void *instance, const uint8_t *genome, uint8_t *canonical);
     /* The exact histogram, slowly and independently of `evaluate`; overwrites histogram[n_scores]. */
     int (*verify)(const void *instance, const uint8_t *genome, uint64_t *histogram, sf_error *err);
+    /* Compares a complete histogram with what is known of all of them: SF_ECHECK. NULL where nothing is. */
+    int (*check)(const void *instance, const uint64_t *histogram, sf_error *err);
     void (*close)(void *instance);
 } sf_puzzle_kind;
 
@@ -55,7 +57,7 @@ int sf_puzzle_open_onemax(sf_puzzle *puzzle, int length, sf_error *err);
 /* Closes the instance and clears the struct; a cleared puzzle is allowed. */
 void sf_puzzle_close(sf_puzzle *puzzle);
 
-/* Evaluates n genomes with n_threads OpenMP threads: histograms[n][n_scores] are overwritten. */
+/* Evaluates n genomes with n_threads OpenMP threads: histograms[n][n_scores] are overwritten, and checked. */
 int sf_puzzle_evaluate(const sf_puzzle *puzzle, size_t n, const uint8_t *genomes, int n_threads, uint64_t *histograms,
                        sf_error *err);
 

@@ -3,11 +3,12 @@
 
 #include <stdlib.h>
 
-int sf_board_init(sf_board *board, const sf_lattice *lattice, int length, sf_error *err) {
+int sf_walk_board_init(sf_walk_board *board, const sf_lattice *lattice, int length, sf_error *err)
+{
     const ptrdiff_t side = 2 * length + 1; /* coordinates -length .. length; a walk reaches length - 1 */
     ptrdiff_t stride[3] = {1, side, side * side};
     ptrdiff_t n_sites = 1;
-    *board = (sf_board){.n_steps = lattice->n_steps};
+    *board = (sf_walk_board){.n_steps = lattice->n_steps};
     for (int axis = 0; axis < lattice->dimension; axis++) {
         n_sites *= side;
         board->origin += length * stride[axis];
@@ -23,7 +24,8 @@ int sf_board_init(sf_board *board, const sf_lattice *lattice, int length, sf_err
     return SF_OK;
 }
 
-void sf_board_free(sf_board *board) {
+void sf_walk_board_free(sf_walk_board *board)
+{
     free(board->site);
-    *board = (sf_board){0};
+    *board = (sf_walk_board){0};
 }

@@ -1,6 +1,6 @@
 /* A board around the first residue, wide enough that no neighbour of a walk falls off it: one byte a site. */
-#ifndef SF_CORE_BOARD_H
-#define SF_CORE_BOARD_H
+#ifndef SF_CORE_WALK_BOARD_H
+#define SF_CORE_WALK_BOARD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,17 +8,17 @@
 #include "starfold/error.h"
 #include "starfold/lattice.h"
 
-typedef struct sf_board {
+typedef struct sf_walk_board {
     uint8_t *site; /* site[n_sites], 0 where nothing is; owned */
     size_t n_sites;
     ptrdiff_t origin;             /* of the first residue */
     ptrdiff_t move[SF_STEPS_MAX]; /* what each step adds to a site */
     int n_steps;
-} sf_board;
+} sf_walk_board;
 
 /* An empty board for walks of `length` residues from the origin: (2 length + 1)^dimension sites. */
-int sf_board_init(sf_board *board, const sf_lattice *lattice, int length, sf_error *err);
+int sf_walk_board_init(sf_walk_board *board, const sf_lattice *lattice, int length, sf_error *err);
 
-void sf_board_free(sf_board *board);
+void sf_walk_board_free(sf_walk_board *board);
 
 #endif

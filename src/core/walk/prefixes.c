@@ -9,11 +9,13 @@
 
 enum { PREFIXES_ENOUGH = 256 };
 
-int sf_walk_choices(const sf_lattice *lattice, int n_open) {
+int sf_walk_choices(const sf_lattice *lattice, int n_open)
+{
     return n_open < lattice->dimension ? 2 * n_open + 1 : lattice->n_steps;
 }
 
-int sf_walk_open_axes(const uint8_t *steps, int n_steps) {
+int sf_walk_open_axes(const uint8_t *steps, int n_steps)
+{
     int n_open = 0;
     for (int i = 0; i < n_steps; i++)
         n_open = steps[i] / 2 >= n_open ? steps[i] / 2 + 1 : n_open;
@@ -21,7 +23,8 @@ int sf_walk_open_axes(const uint8_t *steps, int n_steps) {
 }
 
 /* Does the walk come back to where it is after its last step? */
-static bool meets_itself(const sf_lattice *lattice, const uint8_t *steps, int n_steps) {
+static bool meets_itself(const sf_lattice *lattice, const uint8_t *steps, int n_steps)
+{
     int offset[3] = {0};
     for (int i = n_steps - 1; i >= 0; i--) {
         for (int axis = 0; axis < 3; axis++)
@@ -33,7 +36,8 @@ static bool meets_itself(const sf_lattice *lattice, const uint8_t *steps, int n_
 }
 
 /* All self-avoiding extensions by one step; to[] has room for n * lattice->n_steps walks of n_steps + 1 steps. */
-static size_t extend(const sf_lattice *lattice, const uint8_t *from, size_t n, int n_steps, uint8_t *to) {
+static size_t extend(const sf_lattice *lattice, const uint8_t *from, size_t n, int n_steps, uint8_t *to)
+{
     size_t n_to = 0;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *walk = from + i * (size_t)n_steps;
@@ -48,7 +52,8 @@ static size_t extend(const sf_lattice *lattice, const uint8_t *from, size_t n, i
     return n_to;
 }
 
-int sf_walk_prefixes_init(sf_walk_prefixes *prefixes, const sf_lattice *lattice, int length, sf_error *err) {
+int sf_walk_prefixes_init(sf_walk_prefixes *prefixes, const sf_lattice *lattice, int length, sf_error *err)
+{
     *prefixes = (sf_walk_prefixes){0};
     if (length < 2 || length > SF_LENGTH_MAX)
         return sf_fail(err, SF_EINPUT, "walks of %d residues cannot be enumerated; 2 to %d are allowed", length,
@@ -76,7 +81,8 @@ no_memory:
     return sf_fail(err, SF_ENOMEM, "no memory for the first steps of walks of %d residues", length);
 }
 
-void sf_walk_prefixes_free(sf_walk_prefixes *prefixes) {
+void sf_walk_prefixes_free(sf_walk_prefixes *prefixes)
+{
     free(prefixes->steps);
     *prefixes = (sf_walk_prefixes){0};
 }

@@ -17,7 +17,7 @@ enum { POLL_RESIDUES = 10 }; /* with so many residues to go, the stop flag is lo
 /* ---- counting ---- */
 
 typedef struct counter {
-    sf_board board; /* element + 1 of the residue on a site, 0 = free */
+    sf_walk_board board; /* element + 1 of the residue on a site, 0 = free */
     int length;
     int dimension;
     /* weight[k][b]: what residue k gains from a neighbouring byte b; [k][0] = 0 */
@@ -31,7 +31,8 @@ typedef struct counter {
 } counter;
 
 /* Score that residue k gains on a site whose neighbours include residue k - 1. */
-static inline int gain(const counter *c, int k, const uint8_t *site) {
+static inline int gain(const counter *c, int k, const uint8_t *site)
+{
     int sum = -c->bonded[k];
     for (int step = 0; step < c->board.n_steps; step++)
         sum += c->weight[k][site[c->board.move[step]]];
@@ -39,7 +40,8 @@ static inline int gain(const counter *c, int k, const uint8_t *site) {
 }
 
 /* Places residue k and all that follow in every way; head is the site of residue k - 1, score an index of histogram. */
-static void count_from(counter *c, int k, uint8_t *head, int n_open, int score) {
+static void count_from(counter *c, int k, uint8_t *head, int n_open, int score)
+{
     const int choices = n_open < c->dimension ? 2 * n_open + 1 : c->board.n_steps;
     if (k == c->poll_at && c->stop && *c->stop)
         c->stopped = true;
@@ -61,7 +63,8 @@ static void count_from(counter *c, int k, uint8_t *head, int n_open, int score) 
 }
 
 static int counter_init(counter *c, const sf_problem *problem, const uint8_t *elements, const volatile int *stop,
-                        sf_error *err) {
+                        sf_error *err)
+{
     const sf_score_model *model = problem->model;
     memset(c, 0, sizeof *c);
     c->length = problem->length;
@@ -73,11 +76,12 @@ static int counter_init(counter *c, const sf_problem *problem, const uint8_t *el
             c->weight[k][i + 1] = model->weight[elements[k]][i];
         c->bonded[k] = k == 0 ? 0 : model->weight[elements[k]][elements[k - 1]];
     }
-    return sf_board_init(&c->board, problem->lattice, problem->length, err);
+    return sf_walk_board_init(&c->board, problem->lattice, problem->length, err);
 }
 
 int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, size_t prefix, const uint8_t *elements,
-                  const volatile int *stop, uint64_t *histogram, sf_error *err) {
+                  const volatile int *stop, uint64_t *histogram, sf_error *err)
+{
     const uint8_t *steps = prefixes->steps + prefix * (size_t)prefixes->n_steps;
     const int next = prefixes->n_steps + 1; /* first residue the prefix does not place */
     int status;
@@ -104,14 +108,15 @@ int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, s
         status = sf_fail(err, SF_ESTOPPED, "stopped while counting walks");
     else if ((status = sf_counts_add((size_t)problem->n_scores, histogram, c->histogram)) != SF_OK)
         status = sf_fail(err, status, "more conformations than 64 bits can count");
-    sf_board_free(&c->board);
+    sf_walk_board_free(&c->board);
 out:
     free(c);
     return status;
 }
 
 int sf_walk_histogram(const sf_problem *problem, const uint8_t *elements, const volatile int *stop, uint64_t *histogram,
-                      sf_error *err) {
+                      sf_error *err)
+{
     sf_walk_prefixes prefixes;
     int status = sf_walk_prefixes_init(&prefixes, problem->lattice, problem->length, err);
     memset(histogram, 0, (size_t)problem->n_scores * sizeof *histogram);
@@ -124,7 +129,7 @@ int sf_walk_histogram(const sf_problem *problem, const uint8_t *elements, const 
 /* ---- visiting ---- */
 
 typedef struct visit {
-    sf_board board; /* 1 on occupied sites */
+    sf_walk_board board; /* 1 on occupied sites */
     const sf_lattice *lattice;
     int n_steps; /* of a whole walk */
     sf_walk_visitor visitor;
@@ -132,7 +137,8 @@ typedef struct visit {
     uint8_t steps[SF_LENGTH_MAX];
 } visit;
 
-static int visit_from(visit *v, int done, uint8_t *head, int n_open) {
+static int visit_from(visit *v, int done, uint8_t *head, int n_open)
+{
     if (done == v->n_steps)
         return v->visitor(v->context, v->steps);
     int result = 0;
@@ -150,9 +156,10 @@ static int visit_from(visit *v, int done, uint8_t *head, int n_open) {
 }
 
 int sf_walk_visit(const sf_walk_prefixes *prefixes, size_t prefix, sf_walk_visitor visitor, void *context,
-                  sf_error *err) {
+                  sf_error *err)
+{
     visit v = {.lattice = prefixes->lattice, .n_steps = prefixes->length - 1, .visitor = visitor, .context = context};
-    int status = sf_board_init(&v.board, prefixes->lattice, prefixes->length, err);
+    int status = sf_walk_board_init(&v.board, prefixes->lattice, prefixes->length, err);
     if (status != SF_OK)
         return status;
     memcpy(v.steps, prefixes->steps + prefix * (size_t)prefixes->n_steps, (size_t)prefixes->n_steps);
@@ -163,11 +170,12 @@ int sf_walk_visit(const sf_walk_prefixes *prefixes, size_t prefix, sf_walk_visit
         *head = 1;
     }
     status = visit_from(&v, prefixes->n_steps, head, sf_walk_open_axes(v.steps, prefixes->n_steps));
-    sf_board_free(&v.board);
+    sf_walk_board_free(&v.board);
     return status;
 }
 
-int sf_walk_contacts(const sf_lattice *lattice, int length, const uint8_t *steps, uint8_t (*pairs)[2]) {
+int sf_walk_contacts(const sf_lattice *lattice, int length, const uint8_t *steps, uint8_t (*pairs)[2])
+{
     int site[SF_LENGTH_MAX][3] = {{0}};
     int n = 0;
     for (int b = 1; b < length; b++) {

@@ -1,0 +1,259 @@
+/* The engines behind one door: the list of them, the choice, and the memory they may take. */
+#include "starfold/engine.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/engines/engine_ops.h"
+#include "core/engines/parts_omp.h"
+
+/* In the order of sf_engine_names; of two that cost the same, `auto` takes the first. */
+static const sf_engine_ops *const engines[] = {
+    &sf_engine_table,
+    &sf_engine_walk,
+};
+
+enum { N_ENGINES = sizeof engines / sizeof engines[0], NAMES_SIZE = 128 };
+
+struct sf_engine {
+    const sf_engine_ops *ops;
+    sf_problem problem;
+    sf_engine_options options; /* memory_limit is a number of bytes; table_file is not kept */
+    void *state;
+};
+
+void sf_engine_options_init(sf_engine_options *options)
+{
+    *options = (sf_engine_options){.engine = "auto", .n_threads = 1, .top_counts = 1};
+}
+
+const char *const *sf_engine_names(void)
+{
+    static const char *names[N_ENGINES + 1];
+    /* Threads that meet here write the same pointers. */
+    for (int i = 0; i < N_ENGINES; i++)
+        __atomic_store_n(&names[i], engines[i]->name, __ATOMIC_RELAXED);
+    return names;
+}
+
+static int find(const char *name, const sf_engine_ops **ops, sf_error *err)
+{
+    char names[NAMES_SIZE] = "auto";
+    for (int i = 0; i < N_ENGINES; i++) {
+        if (strcmp(engines[i]->name, name) == 0) {
+            *ops = engines[i];
+            return SF_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", engines[i]->name);
+    }
+    return sf_fail(err, SF_EINPUT, "there is no engine '%s'; engines are %s", name, names);
+}
+
+/* A number of bytes as people read it. */
+static const char *bytes_text(uint64_t bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        value /= 1024;
+    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+static int check_options(const sf_engine_options *options, sf_error *err)
+{
+    if (options->n_threads < 1)
+        return sf_fail(err, SF_EINPUT, "%d threads are asked for; at least 1 is needed", options->n_threads);
+    if (options->top_counts < 1)
+        return sf_fail(err, SF_EINPUT, "%d top counts are asked for; at least 1 is needed", options->top_counts);
+    return SF_OK;
+}
+
+static sf_engine_options with_memory(const sf_engine_options *options)
+{
+    sf_engine_options resolved = *options;
+    if (resolved.memory_limit == 0)
+        resolved.memory_limit = sf_memory_available();
+    return resolved;
+}
+
+/* Estimate of an engine that also has to fit memory. */
+static int fitting_estimate(const sf_engine_ops *ops, const sf_problem *problem, const sf_engine_options *options,
+                            sf_engine_cost *cost, sf_error *err)
+{
+    char needed[32], allowed[32];
+    *cost = (sf_engine_cost){0};
+    int status = ops->estimate(problem, options, cost, err);
+    if (status == SF_OK && cost->memory_bytes > options->memory_limit)
+        return sf_fail(
+            err, SF_ELIMIT,
+            "engine %s needs %s of memory at length %d on the %s lattice, %s are allowed; raise the limit or "
+            "take another engine",
+            ops->name, bytes_text(cost->memory_bytes, needed), problem->length, problem->lattice->name,
+            bytes_text(options->memory_limit, allowed));
+    return status;
+}
+
+/* The cheapest engine for n_expected sequences among those that count everything. */
+static int choose(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
+                  const sf_engine_ops **ops, sf_error *err)
+{
+    double best_s = 0;
+    int status = SF_OK;
+    *ops = NULL;
+    for (int i = 0; i < N_ENGINES; i++) {
+        sf_engine_cost cost;
+        sf_error reason;
+        if (!engines[i]->counts_everything)
+            continue;
+        status = fitting_estimate(engines[i], problem, options, &cost, &reason);
+        if (status != SF_OK) {
+            if (err && !*ops)
+                *err = reason; /* the last one's reason stands when none can */
+            continue;
+        }
+        double total_s = cost.open_s + (double)n_expected * cost.sequence_s;
+        if (!*ops || total_s < best_s) {
+            *ops = engines[i];
+            best_s = total_s;
+        }
+    }
+    return *ops ? SF_OK : status;
+}
+
+int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_engine_options *options,
+                       sf_engine_cost *cost, sf_error *err)
+{
+    const sf_engine_ops *ops = NULL;
+    int status = find(name, &ops, err);
+    if (status != SF_OK || (status = check_options(options, err)) != SF_OK)
+        return status;
+    sf_engine_options resolved = with_memory(options);
+    *cost = (sf_engine_cost){0};
+    return ops->estimate(problem, &resolved, cost, err);
+}
+
+int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
+                   sf_error *err)
+{
+    const sf_engine_ops *ops = NULL;
+    sf_engine_cost cost;
+    *engine = NULL;
+    int status = check_options(options, err);
+    if (status != SF_OK)
+        return status;
+    sf_engine_options resolved = with_memory(options);
+    if (strcmp(options->engine, "auto") == 0)
+        status = choose(problem, &resolved, n_expected, &ops, err);
+    else if ((status = find(options->engine, &ops, err)) == SF_OK)
+        status = fitting_estimate(ops, problem, &resolved, &cost, err);
+    if (status != SF_OK)
+        return status;
+
+    sf_engine *e = malloc(sizeof *e);
+    if (!e)
+        return sf_fail(err, SF_ENOMEM, "no memory to open engine %s", ops->name);
+    *e = (sf_engine){.ops = ops, .problem = *problem, .options = resolved};
+    e->options.engine = ops->name;
+    status = ops->open(&e->state, &e->problem, &e->options, err);
+    e->options.table_file = NULL;
+    if (status != SF_OK) {
+        free(e);
+        return status;
+    }
+    *engine = e;
+    return SF_OK;
+}
+
+void sf_engine_close(sf_engine *engine)
+{
+    if (!engine)
+        return;
+    engine->ops->close(engine->state);
+    free(engine);
+}
+
+const char *sf_engine_name(const sf_engine *engine)
+{
+    return engine->ops->name;
+}
+
+uint64_t sf_engine_memory(const sf_engine *engine)
+{
+    return sizeof *engine + engine->ops->memory(engine->state);
+}
+
+/* Elements index the weights of a model: none may be out of range. */
+static int check_sequences(const sf_problem *problem, size_t n_sequences, const uint8_t *sequences, sf_error *err)
+{
+    const size_t length = (size_t)problem->length;
+    for (size_t i = 0; i < n_sequences * length; i++) {
+        if (sequences[i] >= problem->model->n_letters)
+            return sf_fail(err, SF_EINPUT, "element %zu of sequence %zu is %d; score model %s has elements 0 to %d",
+                           i % length + 1, i / length + 1, sequences[i], problem->model->name,
+                           problem->model->n_letters - 1);
+    }
+    return SF_OK;
+}
+
+int sf_engine_plan(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, sf_plan *plan, sf_error *err)
+{
+    *plan = (sf_plan){.block = 1, .parts_per_block = 1};
+    int status = check_sequences(&engine->problem, n_sequences, sequences, err);
+    if (status == SF_OK && engine->ops->plan && n_sequences > 0)
+        status = engine->ops->plan(engine->state, n_sequences, sequences, plan, err);
+    return status == SF_OK ? sf_plan_complete(plan, n_sequences, err) : status;
+}
+
+int sf_engine_evaluate(const sf_engine *engine, const sf_plan *plan, const uint8_t *sequences, size_t part,
+                       uint64_t *partial, sf_error *err)
+{
+    return engine->ops->evaluate(engine->state, plan, sequences, part, partial, err);
+}
+
+int sf_engine_check(const sf_engine *engine, const uint64_t *histogram, sf_error *err)
+{
+    sf_summary summary;
+    uint64_t known = sf_lattice_conformations(engine->problem.lattice, engine->problem.length);
+    if (sf_histogram_summary(&engine->problem, histogram, &summary) != SF_OK)
+        return sf_fail(err, SF_EOVERFLOW, "the counts of a histogram sum to more than 64 bits hold");
+    if (summary.counted && known > 0 && summary.conformations != known)
+        return sf_fail(
+            err, SF_ECHECK,
+            "engine %s counted %llu conformations of %d residues on the %s lattice, %llu are known; this is an "
+            "error of the program or of the machine",
+            engine->ops->name, (unsigned long long)summary.conformations, engine->problem.length,
+            engine->problem.lattice->name, (unsigned long long)known);
+    return SF_OK;
+}
+
+typedef struct batch {
+    const sf_engine *engine;
+    const uint8_t *sequences;
+} batch;
+
+static int evaluate_part(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
+{
+    const batch *b = context;
+    return sf_engine_evaluate(b->engine, plan, b->sequences, part, partial, err);
+}
+
+int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, uint64_t *histograms,
+                         sf_error *err)
+{
+    const batch b = {.engine = engine, .sequences = sequences};
+    const size_t n_scores = (size_t)engine->problem.n_scores;
+    sf_plan plan;
+    int status = sf_engine_plan(engine, n_sequences, sequences, &plan, err);
+    if (status == SF_OK)
+        status = sf_parts_run(&plan, engine->problem.n_scores, engine->options.n_threads, engine->options.stop,
+                              evaluate_part, &b, histograms, err);
+    for (size_t i = 0; status == SF_OK && i < n_sequences; i++)
+        status = sf_engine_check(engine, histograms + i * n_scores, err);
+    return status;
+}

@@ -1,0 +1,263 @@
+/* The door to the engines: every engine against the plain enumeration, the choice, memory, failures, the stop flag. */
+#include "starfold/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../test_main.h"
+#include "core/base/memory.h"
+#include "core/engines/engine_ops.h"
+#include "core/engines/parts_omp.h"
+#include "core/walk/walk.h"
+
+enum { BATCH = 5 };
+
+static sf_problem make_problem(int dimension, int length)
+{
+    sf_problem problem;
+    int status = sf_problem_init(&problem, sf_lattice_find(dimension == 2 ? "square" : "cubic"),
+                                 sf_score_model_find("hp"), length, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, SF_OK);
+    return problem;
+}
+
+static sf_engine_options make_options(const char *engine, int n_threads)
+{
+    sf_engine_options options;
+    sf_engine_options_init(&options);
+    options.engine = engine;
+    options.n_threads = n_threads;
+    return options;
+}
+
+static void random_batch(uint64_t *random, const sf_problem *problem, int n, uint8_t *sequences)
+{
+    for (int i = 0; i < n * problem->length; i++)
+        sequences[i] = (uint8_t)(test_random(random) & 1);
+}
+
+static void check_engine(const char *name, int dimension, int length, int n_threads, uint64_t *random)
+{
+    sf_problem problem = make_problem(dimension, length);
+    sf_engine_options options = make_options(name, n_threads);
+    sf_engine *engine;
+    sf_error err = {0};
+    uint8_t sequences[BATCH * SF_LENGTH_MAX];
+    uint64_t histograms[BATCH * SF_SCORES_MAX], plain[SF_SCORES_MAX];
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, BATCH, &err), SF_OK);
+    CU_ASSERT_STRING_EQUAL(sf_engine_name(engine), name);
+    CU_ASSERT(sf_engine_memory(engine) > 0);
+    random_batch(random, &problem, BATCH, sequences);
+    memset(histograms, 0xa5, sizeof histograms); /* overwritten, whatever it held */
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, BATCH, sequences, histograms, &err), SF_OK);
+    for (int i = 0; i < BATCH; i++) {
+        const uint64_t *row = histograms + i * problem.n_scores;
+        CU_ASSERT_EQUAL(sf_walk_histogram(&problem, sequences + i * length, NULL, plain, NULL), SF_OK);
+        for (int s = 0; s < problem.n_scores; s++)
+            CU_ASSERT(row[s] == plain[s] || (row[s] == SF_COUNT_SOME && plain[s] > 0));
+    }
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, 0, sequences, histograms, &err), SF_OK);
+    sf_engine_close(engine);
+}
+
+static void test_against_plain(void)
+{
+    uint64_t random = test_seed();
+    for (const char *const *name = sf_engine_names(); *name; name++) {
+        for (int n_threads = 1; n_threads <= 3; n_threads++) {
+            check_engine(*name, 2, 3, n_threads, &random);
+            check_engine(*name, 2, 12, n_threads, &random);
+            check_engine(*name, 3, 4, n_threads, &random);
+            check_engine(*name, 3, 9, n_threads, &random);
+        }
+    }
+}
+
+static void test_names(void)
+{
+    int n = 0;
+    for (const char *const *name = sf_engine_names(); *name; name++, n++)
+        CU_ASSERT_STRING_NOT_EQUAL(*name, "auto");
+    CU_ASSERT(n >= 1);
+
+    sf_problem problem = make_problem(2, 10);
+    sf_engine_options options = make_options("oracle", 1);
+    sf_engine *engine = (sf_engine *)&problem;
+    sf_engine_cost cost;
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_EINPUT);
+    CU_ASSERT_PTR_NULL(engine);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "there is no engine 'oracle'; engines are auto, "));
+    CU_ASSERT_EQUAL(sf_engine_estimate("oracle", &problem, &options, &cost, &err), SF_EINPUT);
+    options = make_options("auto", 0);
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_EINPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "0 threads are asked for; at least 1 is needed");
+    sf_engine_close(NULL);
+}
+
+/* auto takes what the estimates say: for one short chain, and for very many. */
+static void test_auto(void)
+{
+    for (size_t n = 1; n <= 1000000; n *= 1000) {
+        sf_problem problem = make_problem(2, 14);
+        sf_engine_options options = make_options("auto", 1);
+        sf_engine *engine;
+        double best_s = -1;
+        const char *best = "";
+        CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, n, NULL), SF_OK);
+        for (const char *const *name = sf_engine_names(); *name; name++) {
+            sf_engine_cost cost;
+            CU_ASSERT_EQUAL(sf_engine_estimate(*name, &problem, &options, &cost, NULL), SF_OK);
+            double total_s = cost.open_s + (double)n * cost.sequence_s;
+            if (strcmp(*name, "bound") != 0 && (best_s < 0 || total_s < best_s)) {
+                best_s = total_s;
+                best = *name;
+            }
+        }
+        CU_ASSERT_STRING_EQUAL(sf_engine_name(engine), best);
+        if (n == 1000000)
+            CU_ASSERT_STRING_EQUAL(best, "table");
+        sf_engine_close(engine);
+    }
+}
+
+static void test_memory(void)
+{
+    sf_problem problem = make_problem(2, 12);
+    sf_engine *engine;
+    sf_error err = {0};
+    CU_ASSERT(sf_memory_available() > 1 << 20);
+    for (const char *const *name = sf_engine_names(); *name; name++) {
+        sf_engine_options options = make_options(*name, 1);
+        options.memory_limit = 1;
+        CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "of memory at length 12 on the square lattice, 1 bytes are allowed"));
+    }
+    sf_engine_options options = make_options("auto", 1);
+    options.memory_limit = 1;
+    err.text[0] = '\0';
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "1 bytes are allowed"));
+}
+
+static void test_limits(void)
+{
+    sf_problem problem = make_problem(2, 64);
+    sf_engine_options options = make_options("walk", 1);
+    sf_engine *engine;
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "64 residues"));
+    options.engine = "auto";
+    err.text[0] = '\0';
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+    CU_ASSERT(strlen(err.text) > 0);
+}
+
+static void test_wrong_elements(void)
+{
+    sf_problem problem = make_problem(2, 5);
+    sf_engine_options options = make_options("walk", 1);
+    const uint8_t sequences[] = {0, 1, 0, 1, 0, 0, 1, 2, 1, 0};
+    uint64_t histograms[2 * SF_SCORES_MAX];
+    sf_engine *engine;
+    sf_error err = {0};
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, 1, NULL), SF_OK);
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, 2, sequences, histograms, &err), SF_EINPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "element 3 of sequence 2 is 2; score model hp has elements 0 to 1");
+    sf_engine_close(engine);
+}
+
+static void test_check(void)
+{
+    sf_problem problem = make_problem(2, 4);
+    sf_engine_options options = make_options("walk", 1);
+    sf_engine *engine;
+    sf_error err = {0};
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, 1, NULL), SF_OK);
+    CU_ASSERT_EQUAL(sf_engine_check(engine, (const uint64_t[]){4, 1}, &err), SF_OK);
+    CU_ASSERT_EQUAL(sf_engine_check(engine, (const uint64_t[]){4, SF_COUNT_SOME}, &err), SF_OK);
+    CU_ASSERT_EQUAL(sf_engine_check(engine, (const uint64_t[]){4, 2}, &err), SF_ECHECK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "counted 6 conformations"));
+    sf_engine_close(engine);
+}
+
+/* A long enumeration gives up when the flag is set before it begins. */
+static void test_stop(void)
+{
+    sf_problem problem = make_problem(2, 30);
+    sf_engine_options options = make_options("walk", 2);
+    const volatile int stop = 1;
+    uint8_t sequence[SF_LENGTH_MAX] = {0};
+    uint64_t histogram[SF_SCORES_MAX];
+    sf_engine *engine;
+    sf_error err = {0};
+    options.stop = &stop;
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, 1, NULL), SF_OK);
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, 1, sequence, histogram, &err), SF_ESTOPPED);
+    CU_ASSERT_EQUAL(err.code, SF_ESTOPPED);
+    sf_engine_close(engine);
+}
+
+/* ---- parts ---- */
+
+enum { N_SEQUENCES = 7, N_SCORES = 3 };
+
+typedef struct toy {
+    size_t fail_at; /* parts from this one on fail */
+    uint64_t each;  /* what a part adds */
+} toy;
+
+static int toy_evaluate(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
+{
+    const toy *t = context;
+    size_t first, count;
+    sf_plan_part(plan, part, &first, &count);
+    for (size_t i = 0; i < count; i++)
+        partial[i * N_SCORES] += t->each + first + i;
+    return part < t->fail_at ? SF_OK : sf_fail(err, SF_ECHECK, "part %zu is bad", part);
+}
+
+static void test_parts(void)
+{
+    uint64_t histograms[N_SEQUENCES * N_SCORES];
+    for (size_t block = 1; block <= N_SEQUENCES + 1; block++) {
+        for (size_t pieces = 1; pieces <= 4; pieces++) {
+            sf_plan plan = {.block = block, .parts_per_block = pieces};
+            const toy good = {.fail_at = SIZE_MAX, .each = 10};
+            sf_error err = {0};
+            CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_OK);
+            CU_ASSERT_EQUAL(plan.n_parts, (N_SEQUENCES + block - 1) / block * pieces);
+            memset(histograms, 0xff, sizeof histograms);
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 3, NULL, toy_evaluate, &good, histograms, &err), SF_OK);
+            for (size_t i = 0; i < N_SEQUENCES; i++) {
+                CU_ASSERT_EQUAL(histograms[i * N_SCORES], pieces * (10 + i));
+                CU_ASSERT_EQUAL(histograms[i * N_SCORES + 1], 0);
+            }
+            const toy bad = {.fail_at = 0};
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 1, NULL, toy_evaluate, &bad, histograms, &err), SF_ECHECK);
+            CU_ASSERT_STRING_EQUAL(err.text, "part 0 is bad");
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 3, NULL, toy_evaluate, &bad, histograms, NULL), SF_ECHECK);
+        }
+    }
+    sf_plan plan = {.block = 1, .parts_per_block = 2};
+    const toy large = {.fail_at = SIZE_MAX, .each = UINT64_C(1) << 63};
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_OK);
+    CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 2, NULL, toy_evaluate, &large, histograms, &err), SF_EOVERFLOW);
+    plan.parts_per_block = SIZE_MAX;
+    CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_ELIMIT);
+}
+
+const test_case test_cases[] = {
+    {"against_plain", test_against_plain},
+    {"names", test_names},
+    {"auto", test_auto},
+    {"memory", test_memory},
+    {"limits", test_limits},
+    {"wrong_elements", test_wrong_elements},
+    {"check", test_check},
+    {"stop", test_stop},
+    {"parts", test_parts},
+    {NULL, NULL},
+};
