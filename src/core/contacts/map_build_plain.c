@@ -8,7 +8,7 @@
 #include "core/base/array.h"
 #include "core/contacts/map_build.h"
 
-int sf_board_init(sf_board *board, const sf_lattice *lattice, int length, sf_error *err)
+int sf_map_board_init(sf_map_board *board, const sf_lattice *lattice, int length, sf_error *err)
 {
     int side = 2 * length + 3, middle = length + 1;
     size_t cells = 1;
@@ -24,7 +24,7 @@ int sf_board_init(sf_board *board, const sf_lattice *lattice, int length, sf_err
     return board->cell ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for a board of %zu cells", cells);
 }
 
-void sf_board_free(sf_board *board)
+void sf_map_board_free(sf_map_board *board)
 {
     free(board->cell);
     memset(board, 0, sizeof *board);
@@ -36,7 +36,7 @@ typedef struct entry {
 } entry;
 
 typedef struct walker {
-    sf_board board;
+    sf_map_board board;
     sf_contact_layout layout;
     const volatile int *stop;
     entry *entries;
@@ -87,13 +87,13 @@ static void walk(walker *w, int k, int position, int axes, sf_contact_map map)
     }
     if (k == w->layout.length / 2 && w->stop && *w->stop)
         w->status = SF_ESTOPPED;
-    int choices = sf_board_choices(&w->board, axes);
+    int choices = sf_map_board_choices(&w->board, axes);
     for (int i = 0; i < choices && w->status == 0; i++) {
         int next = position + w->board.offset[i];
         if (w->board.cell[next])
             continue;
-        uint32_t row = sf_board_touched(&w->board, next) & ~sf_board_label(k - 1);
-        w->board.cell[next] = sf_board_label(k);
+        uint32_t row = sf_map_board_touched(&w->board, next) & ~sf_map_board_label(k - 1);
+        w->board.cell[next] = sf_map_board_label(k);
         walk(w, k + 1, next, i == 2 * axes ? axes + 1 : axes, map | (sf_contact_map)row << w->layout.first[k]);
         w->board.cell[next] = 0;
     }
@@ -140,12 +140,12 @@ int sf_map_table_build_plain(sf_map_table *table, const sf_lattice *lattice, int
     if (!w.entries)
         status = sf_fail(err, SF_ENOMEM, "out of memory for a table of contact maps");
     if (status == 0)
-        status = sf_board_init(&w.board, lattice, length, err);
+        status = sf_map_board_init(&w.board, lattice, length, err);
     if (status != 0)
         goto out;
     int second = w.board.origin + w.board.offset[0];
-    w.board.cell[w.board.origin] = sf_board_label(0);
-    w.board.cell[second] = sf_board_label(1);
+    w.board.cell[w.board.origin] = sf_map_board_label(0);
+    w.board.cell[second] = sf_map_board_label(1);
     walk(&w, 2, second, 1, 0);
     status = w.status;
     if (status == SF_ENOMEM)
@@ -157,7 +157,7 @@ int sf_map_table_build_plain(sf_map_table *table, const sf_lattice *lattice, int
     if (status == 0)
         status = sf_map_table_check(table, err);
 out:
-    sf_board_free(&w.board);
+    sf_map_board_free(&w.board);
     free(w.entries);
     if (status != 0)
         sf_map_table_free(table);

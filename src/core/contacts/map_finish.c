@@ -23,12 +23,12 @@ int sf_map_finisher_init(sf_map_finisher *f, const sf_lattice *lattice, int leng
     f->used = sf_array_alloc(f->room / 2 + 1, sizeof *f->used);
     if (!f->table || !f->used)
         return sf_fail(err, SF_ENOMEM, "out of memory for building a table of contact maps");
-    return sf_board_init(&f->board, lattice, length, err);
+    return sf_map_board_init(&f->board, lattice, length, err);
 }
 
 void sf_map_finisher_free(sf_map_finisher *f)
 {
-    sf_board_free(&f->board);
+    sf_map_board_free(&f->board);
     free(f->table);
     free(f->used);
     memset(f, 0, sizeof *f);
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void last_two(sf_map_finisher *f, i
     const uint32_t *cell = f->board.cell;
     const int *offset = f->board.offset;
     int length = f->layout.length, shift = f->layout.first[length - 2];
-    uint32_t own = ~sf_board_label(length - 3);
+    uint32_t own = ~sf_map_board_label(length - 3);
     uint32_t n_apart = 0; /* endings in which neither touches anything */
     for (int i = 0; i < n_steps; i++) {
         int p = position + offset[i];
@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) void last_two(sf_map_finisher *f, i
             uint32_t last = 0;
             for (int k = 0; k < n_steps; k++)
                 last |= cell[q + offset[k]];
-            last &= ~SF_BOARD_TAKEN; /* p is not marked, so the predecessor is not in it */
+            last &= ~SF_MAP_BOARD_TAKEN; /* p is not marked, so the predecessor is not in it */
             if (last)
                 add(f, both | last, 1);
             else
@@ -166,7 +166,7 @@ static void place(sf_map_finisher *f, int k, int position, int axes, uint64_t ma
         add(f, map, 1);
         return;
     }
-    int choices = sf_board_choices(&f->board, axes);
+    int choices = sf_map_board_choices(&f->board, axes);
     if (k == length - 2 && choices == f->board.n_steps) {
         if (choices == 4)
             last_two(f, 4, position, map);
@@ -178,8 +178,8 @@ static void place(sf_map_finisher *f, int k, int position, int axes, uint64_t ma
         int next = position + f->board.offset[i];
         if (f->board.cell[next])
             continue;
-        uint32_t row = sf_board_touched(&f->board, next) & ~sf_board_label(k - 1);
-        f->board.cell[next] = sf_board_label(k);
+        uint32_t row = sf_map_board_touched(&f->board, next) & ~sf_map_board_label(k - 1);
+        f->board.cell[next] = sf_map_board_label(k);
         place(f, k + 1, next, i == 2 * axes ? axes + 1 : axes, map | (uint64_t)row << f->layout.first[k]);
         f->board.cell[next] = 0;
     }
@@ -197,7 +197,7 @@ void sf_map_finisher_add(sf_map_finisher *f, const sf_map_prefix *prefix)
         axes += step == 2 * axes;
     }
     for (int k = 0; k < f->prefix_length; k++)
-        f->board.cell[path[k]] = sf_board_label(k);
+        f->board.cell[path[k]] = sf_map_board_label(k);
     place(f, f->prefix_length, path[f->prefix_length - 1], axes, 0);
     for (int k = 0; k < f->prefix_length; k++)
         f->board.cell[path[k]] = 0;
@@ -269,17 +269,17 @@ static void list(sf_map_finisher *f, prefix_list *l, int k, int position, int ax
         l->n++;
         return;
     }
-    int choices = sf_board_choices(&f->board, axes);
+    int choices = sf_map_board_choices(&f->board, axes);
     for (int i = 0; i < choices; i++) {
         int next = position + f->board.offset[i];
         if (f->board.cell[next])
             continue;
-        uint64_t row = sf_board_touched(&f->board, next) & ~sf_board_label(k - 1);
+        uint64_t row = sf_map_board_touched(&f->board, next) & ~sf_map_board_label(k - 1);
         sf_map_prefix longer = prefix;
         if (f->layout.width[k] > 0)
             longer.map |= row << (f->layout.first[k] - l->tail_bits);
         longer.steps |= (uint64_t)i << 3 * (k - 2);
-        f->board.cell[next] = sf_board_label(k);
+        f->board.cell[next] = sf_map_board_label(k);
         list(f, l, k + 1, next, i == 2 * axes ? axes + 1 : axes, longer);
         f->board.cell[next] = 0;
     }
@@ -290,8 +290,8 @@ size_t sf_map_finisher_prefixes(sf_map_finisher *f, sf_map_prefix *prefixes, siz
     prefix_list l = {.prefixes = prefixes, .room = room};
     l.tail_bits = sf_contact_tail_bits(&f->layout, f->prefix_length);
     int second = f->board.origin + f->board.offset[0];
-    f->board.cell[f->board.origin] = sf_board_label(0);
-    f->board.cell[second] = sf_board_label(1);
+    f->board.cell[f->board.origin] = sf_map_board_label(0);
+    f->board.cell[second] = sf_map_board_label(1);
     list(f, &l, 2, second, 1, (sf_map_prefix){0});
     f->board.cell[f->board.origin] = 0;
     f->board.cell[second] = 0;

@@ -14,7 +14,7 @@ typedef struct sf_tail {
 } sf_tail;
 
 typedef struct sf_map_finisher {
-    sf_board board;
+    sf_map_board board;
     sf_contact_layout layout;
     int prefix_length;
     sf_tail *table;      /* hash table; an entry counts only when its epoch is the present one */
