@@ -147,7 +147,7 @@ def rule_symbols(root, options):
                 for pattern, what in FORBIDDEN_SYMBOLS[floor]:
                     if pattern.match(symbol):
                         yield f"{floor}: {member} uses {symbol}: {floor} never {what}"
-            elif kind in "TDBRC" and not symbol.startswith("sf_"):
+            elif kind in "TDBRC" and not symbol.startswith(("sf_", ".")):  # a dot: the compiler's own
                 yield f"{floor}: {member} offers {symbol}: names seen from outside start with sf_"
 
 

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# test_search_job.sh STARFOLD TREE   The shipped job on a real SLURM of two nodes on this machine. Two searches at once,
+# one started by srun and one by mpirun, each longer than its time limit:
+#   both     stop before their limit, put themselves back into the queue and resume, until they are done
+#   srun     is also killed in the middle by `scontrol requeue`, as preemption or a lost node would
+#   mpirun   is also cancelled in the middle, must stay away, and is submitted again by hand
+# Their run files must be, byte for byte, that of one search that nobody interrupted. A third one is
+# cancelled and finished without SLURM, to the same bytes.
+set -euo pipefail
+starfold=$1 tree=$2
+
+fail() {
+    printf 'FAIL: %s\n' "$*"
+    tail -n 40 "$work"/*/search-*.log 2>/dev/null || true
+    exit 1
+}
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+
+PATH=$PATH:/usr/sbin:/sbin
+for tool in munged slurmctld slurmd srun sbatch; do
+    command -v "$tool" >/dev/null || {
+        echo "SKIP: slurm.search_job: SLURM is not installed ($tool is missing)"
+        exit 77
+    }
+done
+# A cluster of the site must not get our jobs.
+unset SLURM_CONF
+# shellcheck source=scripts/mpi-env.sh
+. "$tree/scripts/mpi-env.sh"
+
+# Short and without blanks: SLURM's sockets are there. The runs' own folders have a blank in their names.
+work=$(mktemp -d /tmp/starfold-slurm.XXXXXX)
+finish() {
+    "$tree/scripts/local-cluster" down "$work/cluster" --wipe >/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+SLURM_NODES=2 SLURM_CPUS=2 "$tree/scripts/local-cluster" up "$work/cluster"
+# shellcheck source=/dev/null
+. "$work/cluster/env.sh"
+
+# --- What is searched. Pieces end 50 seconds before a limit of one minute, give or take SLURM's half minute, so a search
+# of 45 core seconds needs several. How many generations that is differs between machines: measure.
+configure() { # GENERATIONS
+    cat >"$work/search.ini" <<INI
+length = 18
+islands = 6
+generations = $1
+migration-interval = 5
+seed = 12
+checkpoint-seconds = 2
+INI
+}
+trial=20
+while :; do
+    configure "$trial"
+    start=$(date +%s%N)
+    "$starfold" run --config "$work/search.ini" --output "$work/trial.h5" --force --threads 1 --quiet
+    took_ms=$((($(date +%s%N) - start) / 1000000))
+    [ "$took_ms" -lt 2000 ] || break
+    trial=$((trial * 3))
+done
+generations=$((trial * 45000 / took_ms))
+configure "$generations"
+say "$trial generations take $took_ms ms; searching $generations"
+
+# --- Jobs.
+submit() { # LAUNCHER NAME; prints the job's number
+    mkdir -p "$work/$2"
+    (
+        cd "$work/$2"
+        LAUNCH=$1 STARFOLD=$starfold CONFIG=$work/search.ini RUN="a run.h5" sbatch --parsable \
+            --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=B:USR1@50 "$tree/jobs/search.sbatch"
+    )
+}
+field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; } # JOB NAME
+wait_for() { # SECONDS WHAT COMMAND...
+    local seconds=$1 what=$2 end=$((SECONDS + $1))
+    shift 2
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || fail "waited $seconds s for $what"
+        sleep 0.2
+    done
+    say "$what"
+}
+is_over() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
+# The n-th piece goes on from a checkpoint and has run for a moment.
+piece_runs() { # JOB PIECE
+    [ "$(field "$1" JobState)" = RUNNING ] && [ "$(field "$1" Restarts)" -ge $(($2 - 1)) ] &&
+        [[ $(field "$1" RunTime) > 00:00:04 ]]
+}
+same_bytes() { # NAME
+    cmp "$work/$1/a run.h5" "$work/whole.h5" || fail "$1: the run file is not that of an uninterrupted search"
+    say "$1: same bytes"
+}
+
+by_srun=$(submit srun "by srun")
+by_mpirun=$(submit mpirun "by mpirun")
+wait_for 90 "srun: second piece runs" piece_runs "$by_srun" 2
+wait_for 90 "mpirun: second piece runs" piece_runs "$by_mpirun" 2
+grep -q "ended with status 75" "$work/by srun/search-$by_srun.log" || fail "srun: the first piece did not end with status 75"
+grep -q "ended with status 75" "$work/by mpirun/search-$by_mpirun.log" ||
+    fail "mpirun: the first piece did not end with status 75"
+scontrol requeue "$by_srun"
+scancel "$by_mpirun"
+wait_for 30 "mpirun: cancelled" is_over "$by_mpirun"
+[ "$(field "$by_mpirun" JobState)" = CANCELLED ] || fail "mpirun: state $(field "$by_mpirun" JobState) after scancel"
+first=$by_mpirun
+by_mpirun=$(submit mpirun "by mpirun")
+
+# One search that nobody interrupts, meanwhile: another number of ranks and threads, the same bytes.
+"$starfold" run --config "$work/search.ini" --output "$work/whole.h5" --threads 2 --quiet
+say "the uninterrupted search is done"
+wait_for 300 "srun: done" is_over "$by_srun"
+wait_for 300 "mpirun: done" is_over "$by_mpirun"
+for job in "$by_srun" "$by_mpirun"; do
+    [ "$(field "$job" JobState)" = COMPLETED ] || fail "job $job ended as $(field "$job" JobState)"
+done
+[ "$(field "$first" JobState)" = CANCELLED ] || fail "the cancelled job came back"
+same_bytes "by srun"
+same_bytes "by mpirun"
+
+# --- scancel leaves a good checkpoint, which needs no SLURM to go on.
+job=$(submit srun "cancelled")
+wait_for 60 "cancelled: runs" piece_runs "$job" 1
+scancel "$job"
+wait_for 30 "cancelled: over" is_over "$job"
+status=0
+"$starfold" resume "$work/cancelled/a run.h5" --threads 2 --quiet || status=$?
+[ "$status" = 0 ] || fail "cancelled: resume ended with status $status"
+same_bytes "cancelled"
