@@ -23,8 +23,8 @@ for tool in munged slurmctld slurmd srun sbatch; do
         exit 77
     }
 done
-# A cluster of the site must not get our jobs.
-unset SLURM_CONF
+# A cluster of the site must not get our jobs, nor a job that we are in shape them.
+unset "${!SLURM_@}"
 # shellcheck source=scripts/mpi-env.sh
 . "$tree/scripts/mpi-env.sh"
 
