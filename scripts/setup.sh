@@ -62,10 +62,7 @@ install() {
     fi
     run+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
     say "installing: $*"
-    if [ "$updated" = no ]; then
-        "${run[@]}" update || say "apt-get update failed; trying with the package lists that are there"
-        updated=yes
-    fi
+    "${run[@]}" update || say "apt-get update failed; trying with the package lists that are there"
     "${run[@]}" install --no-install-recommends "$@"
 }
 
@@ -89,7 +86,6 @@ provide() {
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-updated=no
 [ $# -gt 0 ] || set -- build figures
 for purpose; do
     packages_for "$purpose" >/dev/null

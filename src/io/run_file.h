@@ -1,8 +1,8 @@
 /* The run file: a record of a search in HDF5, described in analysis/README.md. Rank 0 alone calls this; no MPI.
  *
- * Two ways to write the same groups: `sf_run_file_write` writes a whole record in canonical form (the finished file, and
- * every checkpoint); `sf_live_file_*` appends blocks to the file of a run that goes on, flushed so that a kill at any
- * instant leaves a file that opens. */
+ * Two ways to write the same groups: `sf_run_file_write` writes a whole record in canonical form (the finished file,
+ * and every checkpoint); `sf_live_file_*` appends blocks to the file of a run that goes on, flushed so that a kill at
+ * any instant leaves a file that opens. */
 #ifndef SF_IO_RUN_FILE_H
 #define SF_IO_RUN_FILE_H
 
@@ -35,9 +35,9 @@ typedef struct sf_level {
 typedef struct sf_run_meta {
     size_t n_config;
     const sf_config_entry *config;
-    const char *state;     /* "running", "stopped", "finished" */
-    const char *lattice;   /* name */
-    const char *letters;   /* alphabet */
+    const char *state;   /* "running", "stopped", "finished" */
+    const char *lattice; /* name */
+    const char *letters; /* alphabet */
     int min_score;
     int witness_size;
     size_t n_levels;
@@ -60,16 +60,18 @@ void sf_live_file_close(sf_live_file *file);
 /* A run file read back, checked: every dataset's type, rank and size is verified before memory is taken. Everything is
  * owned by the struct. */
 typedef struct sf_run_data {
-    sf_record record;        /* populations as far as the file has them */
+    sf_record record; /* populations as far as the file has them */
     sf_run_meta meta;
     sf_config_entry *config; /* what meta points to */
     sf_level *levels;
-    char *text;              /* storage of meta's strings */
+    char *text, *solutions; /* storage of meta's strings and of the levels' solutions */
+    bool live;              /* the file of a running or killed search: no last population, no levels */
     char program[32], version[32], revision[64];
     int schema;
 } sf_run_data;
 
-/* SF_EINPUT when there is no such file; SF_EFORMAT, naming the dataset, when it is damaged, another kind or another version. */
+/* SF_EINPUT when there is no such file; SF_EFORMAT, naming the dataset, when it is damaged, another kind or another
+ * version. */
 int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err);
 void sf_run_data_free(sf_run_data *data);
 

@@ -1,0 +1,8 @@
+/* Which starfold this is: what /provenance and --version say. */
+#ifndef SF_IO_VERSION_H
+#define SF_IO_VERSION_H
+
+extern const char sf_version[];  /* as 0.1.0 */
+extern const char sf_revision[]; /* git revision it was built from, or "unknown" */
+
+#endif
