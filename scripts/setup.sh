@@ -62,7 +62,10 @@ install() {
     fi
     run+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
     say "installing: $*"
-    "${run[@]}" update || say "apt-get update failed; trying with the package lists that are there"
+    if [ "$updated" = no ]; then
+        "${run[@]}" update || say "apt-get update failed; trying with the package lists that are there"
+        updated=yes
+    fi
     "${run[@]}" install --no-install-recommends "$@"
 }
 
@@ -86,6 +89,7 @@ provide() {
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+updated=no
 [ $# -gt 0 ] || set -- build figures
 for purpose; do
     packages_for "$purpose" >/dev/null
