@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 results=$root/results/paper
 
 "$root/scripts/setup.sh" build figures
-"$root/scripts/build.sh" release -DCMAKE_BUILD_TYPE=Release
+"$root/scripts/build.sh" release -DCMAKE_BUILD_TYPE=Release -DSTARFOLD_TESTS=OFF
 # shellcheck source=scripts/mpi-env.sh
 . "$root/scripts/mpi-env.sh"
 
