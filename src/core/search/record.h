@@ -52,13 +52,14 @@ typedef struct sf_record {
 int sf_record_init(sf_record *record, const sf_search_config *config, int length, int n_scores, sf_error *err);
 void sf_record_free(sf_record *record);
 
-/* Takes a packet in; taking one twice changes nothing. SF_EFORMAT when it is none, is of another search, or leaves out generations of
- * its islands; SF_ECHECK when it contradicts a histogram that is known; nothing is changed then. New rows of `known` are
- * at its end, and new or changed ones are marked in known.changed until sf_known_clear_changed. */
+/* Takes a packet in; taking one twice changes nothing. SF_EFORMAT when it is none, is of another search, or leaves out
+ * generations of its islands; SF_ECHECK when it contradicts a histogram that is known; nothing is changed then. New rows
+ * of `known` are at its end, and new or changed ones are marked in known.changed until sf_known_clear_changed. */
 int sf_record_take(sf_record *record, size_t n_bytes, const uint8_t *packet, sf_error *err);
 
-/* Packs what islands need to go on from the record's generation (>= 0): its last statistics, populations, known genomes and migrants in
- * flight. An initialised record whose `generation` was set to one less than this one's takes it in. Caller frees. */
+/* Packs what islands need to go on from the record's generation (>= 0): its last statistics, populations, known genomes
+ * and migrants in flight. An initialised record whose `generation` was set to one less than this one's takes it in.
+ * Caller frees. */
 int sf_record_pack(const sf_record *record, size_t *n_bytes, uint8_t **packet, sf_error *err);
 
 /* Enters a migrant, or, where its key (trial, sent, from, index) is in the log already, its fate when that is known. */
