@@ -46,7 +46,8 @@ typedef struct sf_engine_ops {
 } sf_engine_ops;
 
 extern const sf_engine_ops sf_engine_table; /* table.c */
-extern const sf_engine_ops sf_engine_walk;  /* walk_plain.c */
+extern const sf_engine_ops sf_engine_walk;  /* merge.c */
+extern const sf_engine_ops sf_engine_walk_plain; /* walk_plain.c; not in the list: the fallback of walk */
 extern const sf_engine_ops sf_engine_bound; /* bound.c */
 
 #endif

@@ -1,4 +1,4 @@
-/* Engine "walk": depth-first enumeration, a prefix a part. */
+/* The plain half of engine "walk": depth-first enumeration, a prefix a part. merge.c calls it for what it cannot merge. */
 #include <stdlib.h>
 
 #include "core/engines/engine_ops.h"
@@ -80,7 +80,7 @@ static void close_walk(void *state)
     free(w);
 }
 
-const sf_engine_ops sf_engine_walk = {
+const sf_engine_ops sf_engine_walk_plain = {
     .name = "walk",
     .counts_everything = true,
     .estimate = estimate,
