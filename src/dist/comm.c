@@ -16,8 +16,9 @@ enum { CHUNK_BYTES = 1 << 28, CHUNK_COUNTS = 1 << 16, SPINS = 2000, SLEEP_FIRST_
 /* One of these is set by mpirun (Open MPI, MPICH and its relatives), srun --mpi=pmix or --mpi=pmi2. */
 static bool launcher_seen(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMIX_NAMESPACE", "PMI_RANK", "PMI_SIZE",
-                                        "PMI_FD", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE"};
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",          "PMIX_NAMESPACE", "PMI_RANK", "PMI_SIZE", "PMI_FD",
+        "MPI_LOCALNRANKS",      "MV2_COMM_WORLD_SIZE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (getenv(names[i]))
             return true;
@@ -32,8 +33,10 @@ static int refuse_singletons(const sf_comm *comm, bool by_mpirun, sf_error *err)
     const long n = tasks ? strtol(tasks, NULL, 10) : 1;
     if (comm->size > 1 || by_mpirun || n <= 1)
         return SF_OK;
-    return sf_fail(err, SF_EINPUT, "srun started %ld copies that do not know of each other: use srun --mpi=pmix, or "
-                   "mpirun inside the job", n);
+    return sf_fail(err, SF_EINPUT,
+                   "srun started %ld copies that do not know of each other: use srun --mpi=pmix, or "
+                   "mpirun inside the job",
+                   n);
 }
 
 int sf_comm_open(sf_comm *comm, int *argc, char ***argv, sf_error *err)

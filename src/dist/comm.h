@@ -1,4 +1,5 @@
-/* A communicator that also works without MPI: started without a launcher, MPI is never initialised and there is one rank. */
+/* A communicator that also works without MPI: started without a launcher, MPI is never initialised and there is one
+ * rank. */
 #ifndef SF_DIST_COMM_H
 #define SF_DIST_COMM_H
 

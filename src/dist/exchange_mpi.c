@@ -1,7 +1,7 @@
 /* Migrants between ranks, by MPI_Isend and MPI_Irecv. Only the links that cross ranks matter: as ranks host contiguous
- * ranges of islands and every trial is a ring, at most two lead into a rank (to its first island, and to the first island
- * of its last trial) and at most two out of it. Memory for a block's messages is taken once, at the start: a rank that
- * cannot post a receive in mid-run would leave its neighbour hanging. */
+ * ranges of islands and every trial is a ring, at most two lead into a rank (to its first island, and to the first
+ * island of its last trial) and at most two out of it. Memory for a block's messages is taken once, at the start: a
+ * rank that cannot post a receive in mid-run would leave its neighbour hanging. */
 #include "dist/exchange_mpi.h"
 
 #include <stdlib.h>
@@ -92,7 +92,10 @@ int sf_exchange_open(sf_exchange **exchange, const sf_comm *comm, const sf_searc
     sf_exchange *x = calloc(1, sizeof *x);
     int code = SF_ENOMEM;
     if (x) {
-        *x = (sf_exchange){.comm = comm, .config = config, .archipelago = archipelago, .world = MPI_COMM_NULL,
+        *x = (sf_exchange){.comm = comm,
+                           .config = config,
+                           .archipelago = archipelago,
+                           .world = MPI_COMM_NULL,
                            .message_size = sf_archipelago_message_size(archipelago)};
         sf_exchange_range(config, comm->rank, comm->size, &x->first_island, &x->last_island);
         find_links(x);

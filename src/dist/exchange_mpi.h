@@ -1,8 +1,9 @@
 /* How migrants travel between ranks within a block of generations.
  *
  * Which messages a block brings follows from the configuration, so all receives are posted when it begins and all are
- * complete when it ends: no message crosses a block. A rank that gives a block up sends empty messages in place of those
- * it owes; who needs one of them gives up too. So nobody waits for a rank that has failed, and nothing is left over. */
+ * complete when it ends: no message crosses a block. A rank that gives a block up sends empty messages in place of
+ * those it owes; who needs one of them gives up too. So nobody waits for a rank that has failed, and nothing is left
+ * over. */
 #ifndef SF_DIST_EXCHANGE_MPI_H
 #define SF_DIST_EXCHANGE_MPI_H
 
@@ -14,7 +15,8 @@
 
 typedef struct sf_exchange sf_exchange;
 
-/* The islands [*first, *last) that a rank hosts: contiguous ranges, as even as they go, none where there are more ranks. */
+/* The islands [*first, *last) that a rank hosts: contiguous ranges, as even as they go, none where there are more
+ * ranks. */
 void sf_exchange_range(const sf_search_config *config, int rank, int size, int64_t *first, int64_t *last);
 
 /* Collective; every rank returns the same code. The pointers must outlive it. */
@@ -34,8 +36,8 @@ int sf_exchange_send(sf_exchange *exchange, int64_t generation, sf_error *err);
 /* Waits for the messages that the present generation takes in and hands them over. *given_up: the sender gave up. */
 int sf_exchange_receive(sf_exchange *exchange, bool *given_up, sf_error *err);
 
-/* Ends the block: empty messages for those owed and not sent, then all messages are awaited and, unless given_up, handed
- * over, also those for later blocks. The deadline is that of a rank that failed. */
+/* Ends the block: empty messages for those owed and not sent, then all messages are awaited and, unless given_up,
+ * handed over, also those for later blocks. The deadline is that of a rank that failed. */
 int sf_exchange_end(sf_exchange *exchange, bool given_up, sf_deadline *deadline, sf_error *err);
 
 #endif

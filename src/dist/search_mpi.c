@@ -1,12 +1,12 @@
 /* The search over ranks, block by block.
  *
- * The obvious way, a barrier and a gather after every generation, makes each of them as long as the slowest rank's. Here
- * ranks meet only at the end of a block. What must be the same on every rank (the length of the next block, whether to
- * stop) is decided by rank 0 there and sent to all, so that no rank can take another branch than the others.
+ * The obvious way, a barrier and a gather after every generation, makes each of them as long as the slowest rank's.
+ * Here ranks meet only at the end of a block. What must be the same on every rank (the length of the next block,
+ * whether to stop) is decided by rank 0 there and sent to all, so that no rank can take another branch than the others.
  *
- * A stop that is seen between evaluations waits for the end of the block. One that ends an evaluation (SF_ESTOPPED) gives
- * the block up: ranks may be generations apart then, but the record and its populations are those of the block's begin,
- * and these are saved. No generation is ever taken back. */
+ * A stop that is seen between evaluations waits for the end of the block. One that ends an evaluation (SF_ESTOPPED)
+ * gives the block up: ranks may be generations apart then, but the record and its populations are those of the block's
+ * begin, and these are saved. No generation is ever taken back. */
 #include "dist/search_mpi.h"
 
 #include <inttypes.h>
@@ -261,8 +261,9 @@ static int share_record(search *s, const sf_puzzle *puzzle, sf_record *copy, sf_
         goto out;
     if (s->comm->rank != 0) {
         packet = malloc((size_t)n_bytes);
-        code = packet ? sf_record_init(copy, s->config, puzzle->length, puzzle->n_scores, err)
-                      : sf_fail(err, SF_ENOMEM, "out of memory for %" PRIu64 " bytes of the run to go on from", n_bytes);
+        code = packet
+                   ? sf_record_init(copy, s->config, puzzle->length, puzzle->n_scores, err)
+                   : sf_fail(err, SF_ENOMEM, "out of memory for %" PRIu64 " bytes of the run to go on from", n_bytes);
     }
     code = sf_comm_agree(s->comm, code, err);
     if (!code)
@@ -307,8 +308,12 @@ out:
 int sf_search_run(const sf_comm *comm, const sf_puzzle *puzzle, const sf_search_config *config,
                   const sf_search_options *options, sf_record *record, const sf_search_hooks *hooks, sf_error *err)
 {
-    search s = {.comm = comm, .config = config, .options = options, .hooks = hooks,
-                .record = comm->rank == 0 ? record : NULL, .length = 1};
+    search s = {.comm = comm,
+                .config = config,
+                .options = options,
+                .hooks = hooks,
+                .record = comm->rank == 0 ? record : NULL,
+                .length = 1};
     bool stop = false;
     int code = begin(&s, puzzle, err);
     while (!code && !stop && s.generation < config->generations)

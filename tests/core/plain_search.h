@@ -1,6 +1,6 @@
-/* A plain island search on the onemax puzzle (fitness = ones + 1, a genome and its reverse are one), written a second time
- * for the tests: no cache, no batches, no messages, every generation kept, loops instead of sorting. It shares only the
- * random streams with the product. And the comparison of a record with it. */
+/* A plain island search on the onemax puzzle (fitness = ones + 1, a genome and its reverse are one), written a second
+ * time for the tests: no cache, no batches, no messages, every generation kept, loops instead of sorting. It shares
+ * only the random streams with the product. And the comparison of a record with it. */
 #ifndef SF_TEST_PLAIN_SEARCH_H
 #define SF_TEST_PLAIN_SEARCH_H
 
@@ -135,7 +135,11 @@ static void plain_send(plain_search *p, int trial, int64_t g)
     for (int island = 0; island < p->config.islands; island++) {
         for (int m = 0; m < p->config.migrants; m++) {
             size_t n = p->n_migrants++;
-            p->migrant[n] = (sf_migrant){trial, island, (island + 1) % p->config.islands, m, g,
+            p->migrant[n] = (sf_migrant){trial,
+                                         island,
+                                         (island + 1) % p->config.islands,
+                                         m,
+                                         g,
                                          g + p->config.migration_delay * p->config.migration_interval,
                                          SF_MIGRANT_IN_FLIGHT};
             memcpy(p->migrant_genome + n * (size_t)p->length,

@@ -1,6 +1,6 @@
 /* Archipelagos against a plain search written a second time: any split of the islands over several archipelagos (as if
- * they were ranks), messages carried by hand in any order and as early or late as is allowed, packets taken in any order,
- * steps that fail on the way, and the whole thing taken down and resumed on another split. */
+ * they were ranks), messages carried by hand in any order and as early or late as is allowed, packets taken in any
+ * order, steps that fail on the way, and the whole thing taken down and resumed on another split. */
 #include "core/search/archipelago.h"
 
 #include "plain_search.h"
@@ -47,11 +47,15 @@ static void open_ranks(world *w, const sf_record *record)
     w->first[0] = 0;
     for (int r = 1; r <= w->n_ranks; r++) {
         int64_t left = islands - w->first[r - 1];
-        w->first[r] = r == w->n_ranks ? islands : w->first[r - 1] + (int64_t)(test_random(&w->state) % (uint64_t)(left + 1));
+        w->first[r] =
+            r == w->n_ranks ? islands : w->first[r - 1] + (int64_t)(test_random(&w->state) % (uint64_t)(left + 1));
     }
     for (int r = 0; r < w->n_ranks; r++) {
-        sf_archipelago_options options = {.first_island = w->first[r], .last_island = w->first[r + 1], .n_threads = 1,
-                                          .evaluate = evaluate, .context = w};
+        sf_archipelago_options options = {.first_island = w->first[r],
+                                          .last_island = w->first[r + 1],
+                                          .n_threads = 1,
+                                          .evaluate = evaluate,
+                                          .context = w};
         CU_ASSERT_EQUAL_FATAL(sf_archipelago_open(&w->rank[r], w->puzzle, w->config, &options, record, &err), SF_OK);
         w->generation[r] = sf_archipelago_generation(w->rank[r]);
         CU_ASSERT_EQUAL(w->generation[r], record ? record->generation : -1);
@@ -81,8 +85,9 @@ static void deliver(world *w, size_t i)
     sf_error err;
     mail m = w->mail[i];
     w->mail[i] = w->mail[--w->n_mail];
-    CU_ASSERT_EQUAL(sf_archipelago_deliver(w->rank[host_of(w, m.destination)], m.destination, m.sent, m.n_bytes,
-                                           m.bytes, &err), SF_OK);
+    CU_ASSERT_EQUAL(
+        sf_archipelago_deliver(w->rank[host_of(w, m.destination)], m.destination, m.sent, m.n_bytes, m.bytes, &err),
+        SF_OK);
     free(m.bytes);
 }
 
@@ -273,8 +278,9 @@ static void test_continued(void)
                        (size_t)config.islands * sizeof *longer.stats);
         }
         for (size_t i = 0; i < record.n_migrants; i++)
-            CU_ASSERT_EQUAL(sf_record_log_migrant(&longer, &record.migrant[i],
-                                                  record.migrant_genome + i * (size_t)puzzle.length), SF_OK);
+            CU_ASSERT_EQUAL(
+                sf_record_log_migrant(&longer, &record.migrant[i], record.migrant_genome + i * (size_t)puzzle.length),
+                SF_OK);
         CU_ASSERT_EQUAL(sf_record_pack(&record, &n_bytes, &packet, &err), SF_OK);
         longer.generation = shorter.generations - 1;
         CU_ASSERT_EQUAL(sf_record_take(&longer, n_bytes, packet, &err), SF_OK);

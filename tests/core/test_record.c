@@ -1,5 +1,5 @@
-/* The record: damaged packets are refused and change nothing, packets that contradict or skip are refused, the log keeps
- * one entry a migrant and sorts. (What it holds after good packets is tested with the archipelago.) */
+/* The record: damaged packets are refused and change nothing, packets that contradict or skip are refused, the log
+ * keeps one entry a migrant and sorts. (What it holds after good packets is tested with the archipelago.) */
 #include "core/search/record.h"
 
 #include "core/search/archipelago.h"
@@ -146,8 +146,12 @@ static void test_log(void)
     uint64_t state = test_seed();
     for (int round = 0; round < 5 * N; round++) {
         const int key = round < N ? (round * 31 + 7) % N : (int)(test_random(&state) % N);
-        const sf_migrant m = {.trial = key / 27, .sent = 2 + 2 * (key / 9 % 3), .taken = 4 + 2 * (key / 9 % 3),
-                              .from = key / 3 % 3, .to = (key / 3 + 1) % 3, .index = key % 3,
+        const sf_migrant m = {.trial = key / 27,
+                              .sent = 2 + 2 * (key / 9 % 3),
+                              .taken = 4 + 2 * (key / 9 % 3),
+                              .from = key / 3 % 3,
+                              .to = (key / 3 + 1) % 3,
+                              .index = key % 3,
                               .fate = round < N ? SF_MIGRANT_IN_FLIGHT : 1 + key % 2};
         uint8_t genome[LENGTH] = {(uint8_t)key};
         CU_ASSERT_EQUAL(sf_record_log_migrant(&record, &m, genome), SF_OK);
@@ -179,9 +183,6 @@ static void test_too_large(void)
     sf_record_free(&record);
 }
 
-const test_case test_cases[] = {{"packets of ranges of islands", test_ranges},
-                                {"damaged packets", test_damaged},
-                                {"contradicting packets", test_contradiction},
-                                {"the migration log", test_log},
-                                {"a record that does not fit", test_too_large},
-                                {NULL, NULL}};
+const test_case test_cases[] = {{"packets of ranges of islands", test_ranges},  {"damaged packets", test_damaged},
+                                {"contradicting packets", test_contradiction},  {"the migration log", test_log},
+                                {"a record that does not fit", test_too_large}, {NULL, NULL}};

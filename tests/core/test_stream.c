@@ -1,4 +1,5 @@
-/* The stream against Random123's published known answers for threefry4x64, 20 rounds (file kat_vectors), and its use. */
+/* The stream against Random123's published known answers for threefry4x64, 20 rounds (file kat_vectors), and its use.
+ */
 #include "core/base/stream.h"
 
 #include <math.h>
@@ -31,16 +32,19 @@ static void test_known_answers(void)
 /* Every part of the key, and each number of the stream, gives other bits; the same key gives the same ones. */
 static void test_every_part_counts(void)
 {
-    static const uint64_t keys[][6] = {{0, 0, 0, 0, 0, SF_PURPOSE_INITIAL}, {1, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0},
-                                       {0, 0, 1, 0, 0, 0}, {0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0},
+    static const uint64_t keys[][6] = {{0, 0, 0, 0, 0, SF_PURPOSE_INITIAL},
+                                       {1, 0, 0, 0, 0, 0},
+                                       {0, 1, 0, 0, 0, 0},
+                                       {0, 0, 1, 0, 0, 0},
+                                       {0, 0, 0, 1, 0, 0},
+                                       {0, 0, 0, 0, 1, 0},
                                        {0, 0, 0, 0, 0, SF_PURPOSE_MUTATION}};
     enum { N_KEYS = sizeof keys / sizeof keys[0], N = 20 };
     uint64_t numbers[N_KEYS * N];
     for (size_t k = 0; k < N_KEYS; k++) {
         for (int repeat = 0; repeat < 2; repeat++) {
             sf_stream stream;
-            sf_stream_init(&stream, keys[k][0], keys[k][1], keys[k][2], keys[k][3], keys[k][4],
-                           (sf_purpose)keys[k][5]);
+            sf_stream_init(&stream, keys[k][0], keys[k][1], keys[k][2], keys[k][3], keys[k][4], (sf_purpose)keys[k][5]);
             for (size_t i = 0; i < N; i++) {
                 uint64_t number = sf_stream_next(&stream);
                 if (repeat)

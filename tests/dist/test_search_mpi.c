@@ -151,7 +151,8 @@ static sf_search_options random_options(uint64_t *state)
 /* Sets trouble up: on a random rank, after a random number of evaluations. */
 static void make_trouble(uint64_t *state, int code)
 {
-    const uint64_t rank = test_random(state) % (uint64_t)comm.size, calls = test_random(state) % (uint64_t)(300 / comm.size);
+    const uint64_t rank = test_random(state) % (uint64_t)comm.size,
+                   calls = test_random(state) % (uint64_t)(300 / comm.size);
     trouble.calls_left = (uint64_t)comm.rank == rank ? (int64_t)calls : -1;
     trouble.code = code;
     trouble.delay_us = test_random(state) % 2 ? 50 : 0;
@@ -271,7 +272,8 @@ static void test_failed(void)
     CU_ASSERT(failures > 3);
 }
 
-static int failing_block(void *context, const sf_record *record, uint64_t evaluated, sf_search_wish *wish, sf_error *err)
+static int failing_block(void *context, const sf_record *record, uint64_t evaluated, sf_search_wish *wish,
+                         sf_error *err)
 {
     (void)context, (void)evaluated, (void)wish;
     return record->generation < 5 ? SF_OK : sf_fail(err, SF_EIO, "the disk is full");
@@ -310,7 +312,8 @@ static void on_fatal(void *context, const sf_error *err)
     CU_ASSERT_STRING_EQUAL(err->text, "trouble on rank 1");
 }
 
-/* Rank 1 fails while rank 0 is inside a long evaluation: it is told that nobody listens. (Two ranks only: it takes long.) */
+/* Rank 1 fails while rank 0 is inside a long evaluation: it is told that nobody listens. (Two ranks only: it takes
+ * long.) */
 static void test_fatal(void)
 {
     if (comm.size != 2)
@@ -324,7 +327,9 @@ static void test_fatal(void)
     sf_record record;
     sf_error err = {0};
     open_puzzle(&puzzle, 10);
-    trouble = (struct trouble){.onemax = trouble.onemax, .calls_left = comm.rank == 1 ? 0 : -1, .code = SF_ECHECK,
+    trouble = (struct trouble){.onemax = trouble.onemax,
+                               .calls_left = comm.rank == 1 ? 0 : -1,
+                               .code = SF_ECHECK,
                                .delay_us = comm.rank == 0 ? 400000 : 0};
     if (comm.rank == 0)
         CU_ASSERT_EQUAL_FATAL(sf_record_init(&record, &config, 10, puzzle.n_scores, &err), SF_OK);

@@ -1,6 +1,6 @@
-/* Counter-based random numbers. A generator with a state (one per rank, or per island) would be simpler, but its numbers
- * would depend on how many were drawn before, and so on layout and on where a run was resumed. Here the place of use is
- * the key: Threefry-4x64 with 20 rounds, from Random123 (Salmon, Moraes, Dror, Shaw, SC11). */
+/* Counter-based random numbers. A generator with a state (one per rank, or per island) would be simpler, but its
+ * numbers would depend on how many were drawn before, and so on layout and on where a run was resumed. Here the place
+ * of use is the key: Threefry-4x64 with 20 rounds, from Random123 (Salmon, Moraes, Dror, Shaw, SC11). */
 #include "core/base/stream.h"
 
 #include <Random123/threefry.h>
@@ -8,9 +8,8 @@
 void sf_stream_init(sf_stream *stream, uint64_t seed, uint64_t trial, uint64_t island, uint64_t generation,
                     uint64_t individual, sf_purpose purpose)
 {
-    *stream = (sf_stream){.key = {seed, trial, island, (uint64_t)purpose},
-                          .counter = {generation, individual, 0, 0},
-                          .used = 4};
+    *stream = (sf_stream){
+        .key = {seed, trial, island, (uint64_t)purpose}, .counter = {generation, individual, 0, 0}, .used = 4};
 }
 
 static void next_block(sf_stream *stream)

@@ -1,8 +1,8 @@
 /* The hosted islands, generation after generation: breed all, evaluate what is not known as one batch, take over.
  *
- * The obvious way evaluates an individual where it is bred. But all genomes of a length share their solutions, so a batch
- * of all islands' unknown genomes costs little more than one. A step keeps the old generation until the new one is
- * evaluated and all memory is at hand, so a step that fails has changed nothing. */
+ * The obvious way evaluates an individual where it is bred. But all genomes of a length share their solutions, so a
+ * batch of all islands' unknown genomes costs little more than one. A step keeps the old generation until the new one
+ * is evaluated and all memory is at hand, so a step that fails has changed nothing. */
 #include "core/search/archipelago.h"
 
 #include <inttypes.h>
@@ -140,7 +140,7 @@ void sf_archipelago_close(sf_archipelago *archipelago)
     sf_migration_free_inbox(a);
     sf_known_free(&a->known);
     sf_known_free(&a->pending);
-    void *const all[] = {a->genome, a->next,   a->name,  a->row,        a->fitness,    a->cumulative,    a->order,
+    void *const all[] = {a->genome, a->next,   a->name,  a->row,         a->fitness,    a->cumulative,     a->order,
                          a->sorted, a->outbox, a->inbox, a->stats.bytes, a->kept.bytes, a->migrants.bytes, a};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
@@ -234,8 +234,7 @@ static void take_over(sf_archipelago *a)
             if (sf_known_add(&a->known, name, &place, &row, &is_new))
                 continue;
             if (is_new)
-                sf_known_fill(&a->known, row,
-                              a->pending.histogram + sf_known_find(&a->pending, name) * a->n_scores,
+                sf_known_fill(&a->known, row, a->pending.histogram + sf_known_find(&a->pending, name) * a->n_scores,
                               a->puzzle->min_score);
             a->row[individual] = row;
             a->fitness[individual] = a->known.fitness[row];
@@ -271,11 +270,17 @@ int sf_archipelago_pack(sf_archipelago *archipelago, bool with_populations, size
                         sf_error *err)
 {
     sf_archipelago *a = archipelago;
-    sf_packet_header h = {.magic = SF_PACKET_MAGIC, .length = (int64_t)a->length, .n_scores = (int64_t)a->n_scores,
-                          .population = (int64_t)a->population, .first_island = a->options.first_island,
-                          .last_island = a->options.last_island, .first_generation = a->packed + 1,
-                          .last_generation = a->complete + 1, .has_kept = a->config->keep_populations,
-                          .has_populations = with_populations, .n_migrants = (int64_t)a->migrants.n};
+    sf_packet_header h = {.magic = SF_PACKET_MAGIC,
+                          .length = (int64_t)a->length,
+                          .n_scores = (int64_t)a->n_scores,
+                          .population = (int64_t)a->population,
+                          .first_island = a->options.first_island,
+                          .last_island = a->options.last_island,
+                          .first_generation = a->packed + 1,
+                          .last_generation = a->complete + 1,
+                          .has_kept = a->config->keep_populations,
+                          .has_populations = with_populations,
+                          .n_migrants = (int64_t)a->migrants.n};
     if (a->complete != a->generation)
         return sf_fail(err, SF_ECHECK, "generation %" PRId64 " was not completed", a->generation);
     for (size_t row = 0; row < a->known.n; row++)

@@ -18,8 +18,8 @@
 typedef struct sf_archipelago sf_archipelago;
 
 /* How unknown genomes get their histograms: [n][length] canonical, distinct; fill histograms[n][n_scores]. The default
- * (sf_archipelago_open with evaluate NULL) is sf_puzzle_evaluate on this rank's threads. One that is given is called once in
- * every step, also with n = 0 and on a rank without islands, so that it may be collective. */
+ * (sf_archipelago_open with evaluate NULL) is sf_puzzle_evaluate on this rank's threads. One that is given is called
+ * once in every step, also with n = 0 and on a rank without islands, so that it may be collective. */
 typedef int (*sf_evaluate_fn)(void *context, size_t n, const uint8_t *genomes, uint64_t *histograms, sf_error *err);
 
 typedef struct sf_archipelago_options {
@@ -29,9 +29,9 @@ typedef struct sf_archipelago_options {
     void *context;
 } sf_archipelago_options;
 
-/* Opens the islands before generation 0 (record NULL, or of generation -1), or as they were after the record's generation
- * (populations, known genomes, migrants in flight). The puzzle and config must outlive it, the record need not.
- * SF_EFORMAT when the record holds genomes that are none or are not in its known store. */
+/* Opens the islands before generation 0 (record NULL, or of generation -1), or as they were after the record's
+ * generation (populations, known genomes, migrants in flight). The puzzle and config must outlive it, the record need
+ * not. SF_EFORMAT when the record holds genomes that are none or are not in its known store. */
 int sf_archipelago_open(sf_archipelago **archipelago, const sf_puzzle *puzzle, const sf_search_config *config,
                         const sf_archipelago_options *options, const sf_record *record, sf_error *err);
 void sf_archipelago_close(sf_archipelago *archipelago);
@@ -44,9 +44,9 @@ int64_t sf_archipelago_generation(const sf_archipelago *archipelago);
 int sf_archipelago_step(sf_archipelago *archipelago, sf_error *err);
 
 /* After a step that ended in a migration epoch: the message that hosted island `island` (global number) sends, its
- * destination (global) and size in bytes; the migrants were chosen before this generation's were taken in. Message layout
- * is the archipelago's own; size is the same for every island and generation (sf_archipelago_message_size). Returns false
- * when this generation sends none. Good until the next step. */
+ * destination (global) and size in bytes; the migrants were chosen before this generation's were taken in. Message
+ * layout is the archipelago's own; size is the same for every island and generation (sf_archipelago_message_size).
+ * Returns false when this generation sends none. Good until the next step. */
 bool sf_archipelago_emigrants(const sf_archipelago *archipelago, int64_t island, int64_t *destination, size_t *n_bytes,
                               const uint8_t **message);
 
@@ -74,8 +74,8 @@ int sf_archipelago_deliver(sf_archipelago *archipelago, int64_t island, int64_t 
 int sf_archipelago_immigrate(sf_archipelago *archipelago, sf_error *err);
 
 /* Packs what is new since the last packet (statistics, known genomes new or seen earlier, migrants sent and taken, kept
- * populations), and the present populations, which a checkpoint and the final file need, when with_populations. The packet
- * belongs to the caller (free). */
+ * populations), and the present populations, which a checkpoint and the final file need, when with_populations. The
+ * packet belongs to the caller (free). */
 int sf_archipelago_pack(sf_archipelago *archipelago, bool with_populations, size_t *n_bytes, uint8_t **packet,
                         sf_error *err);
 

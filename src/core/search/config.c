@@ -1,5 +1,5 @@
-/* The configuration of a search: defaults (the paper's values) and ranges. The upper limits are there so that no product
- * of two fields overflows later; nobody should meet them. */
+/* The configuration of a search: defaults (the paper's values) and ranges. The upper limits are there so that no
+ * product of two fields overflows later; nobody should meet them. */
 #include "core/search/config.h"
 
 #include <inttypes.h>
@@ -68,8 +68,9 @@ int sf_search_config_check(const sf_search_config *config, sf_error *err)
     if (config->mutation_rate > SF_RATE_ONE)
         return sf_fail(err, SF_EINPUT, "--mutation-rate is above 1: allowed is 0 to 1");
     if ((int64_t)config->trials * config->islands > ALL_ISLANDS_MAX)
-        return sf_fail(err, SF_EINPUT, "--trials %" PRId32 " times --islands %" PRId32 ": allowed is up to %" PRId64
-                       " islands in all", config->trials, config->islands, ALL_ISLANDS_MAX);
+        return sf_fail(err, SF_EINPUT,
+                       "--trials %" PRId32 " times --islands %" PRId32 ": allowed is up to %" PRId64 " islands in all",
+                       config->trials, config->islands, ALL_ISLANDS_MAX);
     const struct {
         const char *name;
         int value, n;

@@ -32,7 +32,7 @@ typedef struct sf_search_config {
     sf_survival survival;
     sf_fitness fitness;
     sf_topology topology;
-    int32_t keep_populations;   /* 0: the last generation, 1: every one */
+    int32_t keep_populations; /* 0: the last generation, 1: every one */
 } sf_search_config;
 
 /* The defaults: the paper's values (population 30, 50 generations, one elite, rate 0.1, 1 trial, 1 island, no migration

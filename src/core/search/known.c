@@ -1,7 +1,7 @@
 /* The store of known genomes: columns that grow together, found through an open-addressing hash table of row numbers.
  *
- * The obvious way, one array sorted by genome, moves rows on every addition, but a row number must stay good while islands
- * hold it. Full genomes are compared, so the hash decides only speed: no result depends on it. */
+ * The obvious way, one array sorted by genome, moves rows on every addition, but a row number must stay good while
+ * islands hold it. Full genomes are compared, so the hash decides only speed: no result depends on it. */
 #include "core/search/known.h"
 
 #include <stdlib.h>
@@ -147,8 +147,7 @@ int sf_known_add(sf_known *known, const uint8_t *genome, const sf_place *place, 
     size_t new_row = known->n++;
     known->slot[at] = new_row + 1;
     memcpy(known->genome + new_row * (size_t)known->length, genome, (size_t)known->length);
-    memset(known->histogram + new_row * (size_t)known->n_scores, 0,
-           (size_t)known->n_scores * sizeof *known->histogram);
+    memset(known->histogram + new_row * (size_t)known->n_scores, 0, (size_t)known->n_scores * sizeof *known->histogram);
     known->fitness[new_row] = 0;
     known->best_score[new_row] = 0;
     known->exact[new_row] = 1;

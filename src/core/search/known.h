@@ -1,6 +1,6 @@
 /* Known genomes: canonical genome -> histogram and where it was first asked for. It is the cache of a rank, and merged
- * over the ranks it is the run file's /sequences. Rows stay where they are once added; order is order of addition, which
- * no result depends on: sf_known_sort gives the canonical one. */
+ * over the ranks it is the run file's /sequences. Rows stay where they are once added; order is order of addition,
+ * which no result depends on: sf_known_sort gives the canonical one. */
 #ifndef SF_CORE_SEARCH_KNOWN_H
 #define SF_CORE_SEARCH_KNOWN_H
 
@@ -23,14 +23,14 @@ bool sf_place_less(const sf_place *a, const sf_place *b);
 typedef struct sf_known {
     int length, n_scores;
     size_t n, capacity;
-    uint8_t *genome;      /* [n][length], canonical */
-    uint64_t *histogram;  /* [n][n_scores] */
-    int32_t *fitness;     /* [n] */
-    int32_t *best_score;  /* [n] */
-    uint8_t *exact;       /* [n] 0 or 1 */
-    sf_place *first;      /* [n] */
-    uint8_t *changed;     /* [n] 1: new, or first seen earlier, since the last sf_known_clear_changed */
-    size_t *slot;         /* open addressing, n_slots a power of two; row + 1, or 0 */
+    uint8_t *genome;     /* [n][length], canonical */
+    uint64_t *histogram; /* [n][n_scores] */
+    int32_t *fitness;    /* [n] */
+    int32_t *best_score; /* [n] */
+    uint8_t *exact;      /* [n] 0 or 1 */
+    sf_place *first;     /* [n] */
+    uint8_t *changed;    /* [n] 1: new, or first seen earlier, since the last sf_known_clear_changed */
+    size_t *slot;        /* open addressing, n_slots a power of two; row + 1, or 0 */
     size_t n_slots;
 } sf_known;
 
@@ -48,9 +48,9 @@ int sf_known_reserve(sf_known *known, size_t n_more);
  * caller (sf_known_fill) before anyone else reads it. SF_ENOMEM leaves the store as it was. */
 int sf_known_add(sf_known *known, const uint8_t *genome, const sf_place *place, size_t *row, bool *is_new);
 
-/* Copies a histogram[n_scores], whose entry 0 is score min_score, into the row with what follows from it: fitness = number of
- * distinct scores (entries neither 0 nor SF_COUNT_UNKNOWN), best_score = the highest of them (min_score when there is
- * none), exact = no entry is SF_COUNT_UNKNOWN. */
+/* Copies a histogram[n_scores], whose entry 0 is score min_score, into the row with what follows from it: fitness =
+ * number of distinct scores (entries neither 0 nor SF_COUNT_UNKNOWN), best_score = the highest of them (min_score when
+ * there is none), exact = no entry is SF_COUNT_UNKNOWN. */
 void sf_known_fill(sf_known *known, size_t row, const uint64_t *histogram, int min_score);
 
 /* Forgets all rows, keeps the memory. */

@@ -1,8 +1,9 @@
 /* Migration: copies of the best go to the next island of the ring and are taken in some epochs later.
  *
- * The obvious way, an exchange between all islands at every epoch, makes everybody wait for the slowest. Here a message is
- * sent at epoch e and needed only at epoch e + delay, and what is taken in depends on these numbers alone, never on when
- * it arrived. A message carries the migrants' histograms, so that the receiving rank need not evaluate them again. */
+ * The obvious way, an exchange between all islands at every epoch, makes everybody wait for the slowest. Here a message
+ * is sent at epoch e and needed only at epoch e + delay, and what is taken in depends on these numbers alone, never on
+ * when it arrived. A message carries the migrants' histograms, so that the receiving rank need not evaluate them again.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "core/search/archipelago_state.h"
 #include "core/search/operators.h"
 
-/* The message: int64 source, destination, sent; then a row for each migrant: its genome and what is known of its puzzle. */
+/* The message: int64 source, destination, sent; then a row for each migrant: its genome and what is known of its
+ * puzzle. */
 enum { HEADER = 3 * sizeof(int64_t) };
 
 static bool migrates(const sf_search_config *config)
@@ -152,9 +154,10 @@ int sf_archipelago_deliver(sf_archipelago *archipelago, int64_t island, int64_t 
         memcpy(header, message, HEADER);
     if (!hosts(a, island) || header[0] != sf_archipelago_source(a->config, island) || header[1] != island ||
         header[2] != sent)
-        return sf_fail(err, SF_ECHECK, "migrants for island %" PRId64 " of generation %" PRId64
-                       " are not what was expected: got island %" PRId64 ", generation %" PRId64, island, sent,
-                       header[1], header[2]);
+        return sf_fail(err, SF_ECHECK,
+                       "migrants for island %" PRId64 " of generation %" PRId64
+                       " are not what was expected: got island %" PRId64 ", generation %" PRId64,
+                       island, sent, header[1], header[2]);
     sf_letter **link = find_letter(a, (size_t)(island - a->options.first_island), sent);
     if (*link)
         return SF_OK; /* it is here already */
@@ -206,8 +209,8 @@ int sf_migration_restore(sf_archipelago *a, const sf_record *record, sf_error *e
         for (const sf_letter *l = a->inbox[k]; l; l = l->next) {
             for (size_t m = 0; m < (size_t)a->config->migrants; m++) {
                 if (l->bytes[HEADER + m * width] == UINT8_MAX)
-                    return sf_fail(err, SF_EFORMAT, "the run's migrants in flight of generation %" PRId64
-                                   " are not complete", l->sent);
+                    return sf_fail(err, SF_EFORMAT,
+                                   "the run's migrants in flight of generation %" PRId64 " are not complete", l->sent);
             }
         }
     }
@@ -297,8 +300,9 @@ int sf_archipelago_immigrate(sf_archipelago *archipelago, sf_error *err)
         return SF_OK;
     for (size_t k = 0; sent && k < a->n_islands; k++) {
         if (!*find_letter(a, k, sent))
-            return sf_fail(err, SF_ECHECK, "migrants of generation %" PRId64 " for island %" PRId64 " were not delivered",
-                           sent, a->options.first_island + (int64_t)k);
+            return sf_fail(err, SF_ECHECK,
+                           "migrants of generation %" PRId64 " for island %" PRId64 " were not delivered", sent,
+                           a->options.first_island + (int64_t)k);
     }
     if (sent && sf_known_reserve(&a->known, a->n_islands * (size_t)a->config->migrants))
         return sf_fail(err, SF_ENOMEM, "out of memory for migrants of generation %" PRId64, sent);

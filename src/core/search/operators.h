@@ -1,5 +1,5 @@
-/* The operators of the genetic algorithm, as pure functions of arrays and a stream. Integers only; every tie is broken by
- * the index, so a generation is a function of the one before and the seed. */
+/* The operators of the genetic algorithm, as pure functions of arrays and a stream. Integers only; every tie is broken
+ * by the index, so a generation is a function of the one before and the seed. */
 #ifndef SF_CORE_SEARCH_OPERATORS_H
 #define SF_CORE_SEARCH_OPERATORS_H
 

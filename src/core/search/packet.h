@@ -1,5 +1,5 @@
-/* Packets: how a stretch of generations of some islands travels to the record. A header, then five sections of fixed-width
- * rows. Packets live between ranks of one job only (same machine type), so numbers are in native form. */
+/* Packets: how a stretch of generations of some islands travels to the record. A header, then five sections of
+ * fixed-width rows. Packets live between ranks of one job only (same machine type), so numbers are in native form. */
 #ifndef SF_CORE_SEARCH_PACKET_H
 #define SF_CORE_SEARCH_PACKET_H
 

@@ -192,9 +192,8 @@ static bool migrant_fits(const sf_record *record, const sf_migrant *m)
 {
     const sf_search_config *c = &record->config;
     return 0 <= m->trial && m->trial < c->trials && 0 <= m->from && m->from < c->islands && 0 <= m->to &&
-           m->to < c->islands && 0 <= m->index && m->index < c->migrants && 0 <= m->sent &&
-           m->sent <= c->generations && m->sent < m->taken && SF_MIGRANT_IN_FLIGHT <= m->fate &&
-           m->fate <= SF_MIGRANT_REFUSED;
+           m->to < c->islands && 0 <= m->index && m->index < c->migrants && 0 <= m->sent && m->sent <= c->generations &&
+           m->sent < m->taken && SF_MIGRANT_IN_FLIGHT <= m->fate && m->fate <= SF_MIGRANT_REFUSED;
 }
 
 static int check_rows(const sf_record *record, const view *v, sf_error *err)
@@ -233,8 +232,9 @@ static int open_packet(const sf_record *record, size_t n_bytes, const uint8_t *b
     for (int64_t i = v->header.first_island; i < v->header.last_island; i++) {
         int64_t reached = record->reached[i] > record->generation ? record->reached[i] : record->generation;
         if (v->header.first_generation > reached + 1)
-            return sf_fail(err, SF_EFORMAT, "packet: island %" PRId64 " begins at generation %" PRId64 " after %" PRId64,
-                           i, v->header.first_generation, reached);
+            return sf_fail(err, SF_EFORMAT,
+                           "packet: island %" PRId64 " begins at generation %" PRId64 " after %" PRId64, i,
+                           v->header.first_generation, reached);
     }
     return check_rows(record, v, err);
 }
@@ -311,10 +311,15 @@ int sf_record_take(sf_record *record, size_t n_bytes, const uint8_t *packet, sf_
 
 int sf_record_pack(const sf_record *record, size_t *n_bytes, uint8_t **packet, sf_error *err)
 {
-    sf_packet_header h = {.magic = SF_PACKET_MAGIC, .length = record->length, .n_scores = record->n_scores,
-                          .population = record->config.population, .last_island = (int64_t)n_islands(record),
-                          .first_generation = record->generation, .last_generation = record->generation + 1,
-                          .has_kept = record->populations != NULL, .has_populations = 1,
+    sf_packet_header h = {.magic = SF_PACKET_MAGIC,
+                          .length = record->length,
+                          .n_scores = record->n_scores,
+                          .population = record->config.population,
+                          .last_island = (int64_t)n_islands(record),
+                          .first_generation = record->generation,
+                          .last_generation = record->generation + 1,
+                          .has_kept = record->populations != NULL,
+                          .has_populations = 1,
                           .n_known = (int64_t)record->known.n};
     for (size_t i = 0; i < record->n_migrants; i++)
         h.n_migrants += record->migrant[i].taken > record->generation;
@@ -334,8 +339,8 @@ int sf_record_pack(const sf_record *record, size_t *n_bytes, uint8_t **packet, s
     }
     memcpy(bytes + layout.populations, record->population, n_islands(record) * width);
     for (size_t row = 0; row < record->known.n; row++)
-        sf_packet_write_known(bytes + layout.known + row * sf_packet_known_width(h.length, h.n_scores),
-                              &record->known, row);
+        sf_packet_write_known(bytes + layout.known + row * sf_packet_known_width(h.length, h.n_scores), &record->known,
+                              row);
     uint8_t *at = bytes + layout.migrants;
     for (size_t i = 0; i < record->n_migrants; i++) {
         if (record->migrant[i].taken <= record->generation)

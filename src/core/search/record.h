@@ -1,9 +1,10 @@
-/* The record of a search: everything that is known of it up to a generation, in one place (rank 0), whoever computed it.
- * It is what the run file and the checkpoint hold and what a resumed run starts from; nothing in it depends on layout.
+/* The record of a search: everything that is known of it up to a generation, in one place (rank 0), whoever computed
+ * it. It is what the run file and the checkpoint hold and what a resumed run starts from; nothing in it depends on
+ * layout.
  *
- * Ranks send what their islands did since the last time as *packets* (a run of bytes). The record takes those of different
- * ranks in any order, those of one island in their own. A reader of files fills the members of an initialised record
- * directly; the private ones follow by themselves. */
+ * Ranks send what their islands did since the last time as *packets* (a run of bytes). The record takes those of
+ * different ranks in any order, those of one island in their own. A reader of files fills the members of an initialised
+ * record directly; the private ones follow by themselves. */
 #ifndef SF_CORE_SEARCH_RECORD_H
 #define SF_CORE_SEARCH_RECORD_H
 
@@ -34,27 +35,28 @@ typedef struct sf_migrant {
 typedef struct sf_record {
     sf_search_config config;
     int length, n_scores;
-    int64_t generation;           /* the last one that is complete on every island; -1: none */
-    sf_generation_stats *stats;   /* [trials][config.generations + 1][islands] */
-    uint8_t *population;          /* [trials][islands][population][length], of `generation` */
-    uint8_t *populations;         /* [trials][generations + 1][islands][population][length]; NULL unless kept */
+    int64_t generation;         /* the last one that is complete on every island; -1: none */
+    sf_generation_stats *stats; /* [trials][config.generations + 1][islands] */
+    uint8_t *population;        /* [trials][islands][population][length], of `generation` */
+    uint8_t *populations;       /* [trials][generations + 1][islands][population][length]; NULL unless kept */
     sf_known known;
     size_t n_migrants, migrant_capacity;
-    sf_migrant *migrant;          /* in order of arrival; sf_record_sort gives (trial, sent, from, index) */
-    uint8_t *migrant_genome;      /* [n_migrants][length] */
+    sf_migrant *migrant;     /* in order of arrival; sf_record_sort gives (trial, sent, from, index) */
+    uint8_t *migrant_genome; /* [n_migrants][length] */
 
-    int64_t *reached;             /* private: [trials * islands] generation of the last packet with this island */
-    size_t *migrant_slot;         /* private: index of the log by its key, built when needed */
+    int64_t *reached;     /* private: [trials * islands] generation of the last packet with this island */
+    size_t *migrant_slot; /* private: index of the log by its key, built when needed */
     size_t n_migrant_slots, n_migrants_indexed;
 } sf_record;
 
-/* An empty record, at generation -1. SF_ENOMEM with the size when it does not fit. Free may be called after a failure too. */
+/* An empty record, at generation -1. SF_ENOMEM with the size when it does not fit. Free may be called after a failure
+ * too. */
 int sf_record_init(sf_record *record, const sf_search_config *config, int length, int n_scores, sf_error *err);
 void sf_record_free(sf_record *record);
 
 /* Takes a packet in; taking one twice changes nothing. SF_EFORMAT when it is none, is of another search, or leaves out
- * generations of its islands; SF_ECHECK when it contradicts a histogram that is known; nothing is changed then. New rows
- * of `known` are at its end, and new or changed ones are marked in known.changed until sf_known_clear_changed. */
+ * generations of its islands; SF_ECHECK when it contradicts a histogram that is known; nothing is changed then. New
+ * rows of `known` are at its end, and new or changed ones are marked in known.changed until sf_known_clear_changed. */
 int sf_record_take(sf_record *record, size_t n_bytes, const uint8_t *packet, sf_error *err);
 
 /* Packs what islands need to go on from the record's generation (>= 0): its last statistics, populations, known genomes
