@@ -19,7 +19,6 @@ enum { POLL_RESIDUES = 10 }; /* with so many residues to go, the stop flag is lo
 typedef struct counter {
     sf_walk_board board; /* element + 1 of the residue on a site, 0 = free */
     int length;
-    int dimension;
     /* weight[k][b]: what residue k gains from a neighbouring byte b; [k][0] = 0 */
     int weight[SF_LENGTH_MAX][SF_LETTERS_MAX + 1];
     uint8_t byte[SF_LENGTH_MAX];
@@ -31,18 +30,27 @@ typedef struct counter {
 } counter;
 
 /* Score that residue k gains on a site whose neighbours include residue k - 1. */
-static inline int gain(const counter *c, int k, const uint8_t *site)
+static inline int gain(const counter *c, int n_steps, int k, const uint8_t *site)
 {
     int sum = -c->bonded[k];
-    for (int step = 0; step < c->board.n_steps; step++)
+    for (int step = 0; step < n_steps; step++)
         sum += c->weight[k][site[c->board.move[step]]];
     return sum;
 }
 
-/* Places residue k and all that follow in every way; head is the site of residue k - 1, score an index of histogram. */
-static void count_from(counter *c, int k, uint8_t *head, int n_open, int score)
+/* Places residue k and all that follow in every way; head is the site of residue k - 1, score an index of histogram.
+ * The number of steps comes as an argument so that the compiler can make a copy for each lattice. */
+static void count_from(counter *c, int n_steps, int k, uint8_t *head, int n_open, int score)
 {
-    const int choices = n_open < c->dimension ? 2 * n_open + 1 : c->board.n_steps;
+    const int choices = 2 * n_open + 1 < n_steps ? 2 * n_open + 1 : n_steps;
+    if (k == c->length - 1) {
+        for (int step = 0; step < choices; step++) {
+            const uint8_t *site = head + c->board.move[step];
+            if (!*site)
+                c->histogram[score + gain(c, n_steps, k, site)]++;
+        }
+        return;
+    }
     if (k == c->poll_at && c->stop && *c->stop)
         c->stopped = true;
     if (c->stopped)
@@ -51,13 +59,9 @@ static void count_from(counter *c, int k, uint8_t *head, int n_open, int score)
         uint8_t *site = head + c->board.move[step];
         if (*site)
             continue;
-        int next_score = score + gain(c, k, site);
-        if (k == c->length - 1) {
-            c->histogram[next_score]++;
-            continue;
-        }
+        int next_score = score + gain(c, n_steps, k, site);
         *site = c->byte[k];
-        count_from(c, k + 1, site, n_open + (step >= 2 * n_open), next_score);
+        count_from(c, n_steps, k + 1, site, n_open + (step >= 2 * n_open), next_score);
         *site = 0;
     }
 }
@@ -68,7 +72,6 @@ static int counter_init(counter *c, const sf_problem *problem, const uint8_t *el
     const sf_score_model *model = problem->model;
     memset(c, 0, sizeof *c);
     c->length = problem->length;
-    c->dimension = problem->lattice->dimension;
     c->stop = stop;
     for (int k = 0; k < problem->length; k++) {
         c->byte[k] = (uint8_t)(elements[k] + 1);
@@ -84,6 +87,7 @@ int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, s
 {
     const uint8_t *steps = prefixes->steps + prefix * (size_t)prefixes->n_steps;
     const int next = prefixes->n_steps + 1; /* first residue the prefix does not place */
+    const int n_open = sf_walk_open_axes(steps, prefixes->n_steps);
     int status;
     counter *c = malloc(sizeof *c);
     if (!c)
@@ -96,14 +100,18 @@ int sf_walk_count(const sf_problem *problem, const sf_walk_prefixes *prefixes, s
     *head = c->byte[0];
     for (int k = 1; k < next; k++) {
         head += c->board.move[steps[k - 1]];
-        score += gain(c, k, head);
+        score += gain(c, c->board.n_steps, k, head);
         *head = c->byte[k];
     }
     c->poll_at = c->length - POLL_RESIDUES > next ? c->length - POLL_RESIDUES : next;
     if (next == c->length)
         c->histogram[score]++;
+    else if (c->board.n_steps == 4)
+        count_from(c, 4, next, head, n_open, score);
+    else if (c->board.n_steps == 6)
+        count_from(c, 6, next, head, n_open, score);
     else
-        count_from(c, next, head, sf_walk_open_axes(steps, prefixes->n_steps), score);
+        count_from(c, c->board.n_steps, next, head, n_open, score);
     if (c->stopped)
         status = sf_fail(err, SF_ESTOPPED, "stopped while counting walks");
     else if ((status = sf_counts_add((size_t)problem->n_scores, histogram, c->histogram)) != SF_OK)
