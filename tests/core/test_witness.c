@@ -115,9 +115,23 @@ static void test_none(void)
     CU_ASSERT_STRING_EQUAL(walk, "RUL");
 }
 
+/* The last residue has one place for a contact more than an inner one: here it meets three H, and all depends on it. */
+static void test_end(void)
+{
+    sf_problem problem = make_problem(2, sf_score_model_find("hp"), 12);
+    uint8_t elements[12];
+    char walk[12] = "";
+    CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, "HPHPHPPPPPHH", elements, NULL), SF_OK);
+    CU_ASSERT_EQUAL(sf_witness_find(&problem, elements, 3, walk, NULL), SF_OK);
+    check_all_scores(&problem, elements);
+    CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, "HHPPPPPHPHPH", elements, NULL), SF_OK);
+    check_all_scores(&problem, elements);
+}
+
 const test_case test_cases[] = {
     {"all_scores", test_all_scores},
     {"published", test_published},
     {"none", test_none},
+    {"end", test_end},
     {NULL, NULL},
 };
