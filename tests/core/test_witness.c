@@ -4,7 +4,6 @@
 
 #include "../test_main.h"
 #include "core/walk/walk.h"
-#include "starfold/engine.h"
 
 static sf_problem make_problem(int dimension, const sf_score_model *model, int length)
 {
@@ -48,7 +47,7 @@ static void check_all_scores(const sf_problem *problem, const uint8_t *elements)
         char walk[SF_LENGTH_MAX + 1] = "";
         sf_error err;
         bool reached = i >= 0 && i < problem->n_scores && f.walk[i][0] != '\0';
-        int status = sf_witness_find(problem, elements, problem->min_score + i, walk, &err);
+        int status = sf_walk_witness(problem, elements, problem->min_score + i, walk, &err);
         CU_ASSERT_EQUAL(status, reached ? SF_OK : SF_EINPUT);
         if (reached)
             CU_ASSERT_STRING_EQUAL(walk, f.walk[i]);
@@ -91,7 +90,7 @@ static void test_published(void)
             char walk[SF_LENGTH_MAX + 1];
             int checked = -1;
             uint64_t count = strtoull(text, &text, 10);
-            CU_ASSERT_EQUAL(sf_witness_find(&problem, elements, score, walk, NULL), count ? SF_OK : SF_EINPUT);
+            CU_ASSERT_EQUAL(sf_walk_witness(&problem, elements, score, walk, NULL), count ? SF_OK : SF_EINPUT);
             if (count) {
                 CU_ASSERT_EQUAL(sf_walk_score(&problem, elements, walk, &checked, NULL), SF_OK);
                 CU_ASSERT_EQUAL(checked, score);
@@ -109,9 +108,9 @@ static void test_none(void)
     const uint8_t elements[] = {0, 1, 1, 0};
     char walk[5] = "";
     sf_error err = {0};
-    CU_ASSERT_EQUAL(sf_witness_find(&problem, elements, 2, walk, &err), SF_EINPUT);
+    CU_ASSERT_EQUAL(sf_walk_witness(&problem, elements, 2, walk, &err), SF_EINPUT);
     CU_ASSERT_STRING_EQUAL(err.text, "no conformation of this sequence has score 2");
-    CU_ASSERT_EQUAL(sf_witness_find(&problem, elements, 1, walk, &err), SF_OK);
+    CU_ASSERT_EQUAL(sf_walk_witness(&problem, elements, 1, walk, &err), SF_OK);
     CU_ASSERT_STRING_EQUAL(walk, "RUL");
 }
 
@@ -122,7 +121,7 @@ static void test_end(void)
     uint8_t elements[12];
     char walk[12] = "";
     CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, "HPHPHPPPPPHH", elements, NULL), SF_OK);
-    CU_ASSERT_EQUAL(sf_witness_find(&problem, elements, 3, walk, NULL), SF_OK);
+    CU_ASSERT_EQUAL(sf_walk_witness(&problem, elements, 3, walk, NULL), SF_OK);
     check_all_scores(&problem, elements);
     CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, "HHPPPPPHPHPH", elements, NULL), SF_OK);
     check_all_scores(&problem, elements);

@@ -12,7 +12,6 @@
 
 #include "core/walk/board.h"
 #include "core/walk/walk.h"
-#include "starfold/engine.h"
 
 /* Most that each residue can add, a contact: worth[k]; and what all unplaced ones have left: suffix sums by parity. */
 typedef struct bound {
@@ -40,7 +39,7 @@ static void bound_init(bound *b, const sf_problem *problem, const uint8_t *eleme
             if (abs(k - i) >= 3 && weight > b->worth[k])
                 b->worth[k] = weight;
         }
-        int places = problem->lattice->n_steps - (k == 0 || k == length - 1 ? 1 : 2);
+        int places = problem->lattice->n_steps - (k == length - 1 ? 1 : 2);
         b->unplaced[k][0] = b->unplaced[k + 1][0];
         b->unplaced[k][1] = b->unplaced[k + 1][1];
         b->unplaced[k][k % 2] += places * b->worth[k];
@@ -64,7 +63,7 @@ static int bound_value(const bound *b, int k)
  * bond to the next residue will need one of k's own. */
 static void bound_move(search *s, int k, const uint8_t *site, int sign)
 {
-    int n_free = k < s->problem->length - 1 ? -1 : 0;
+    int n_free = -1;
     for (int step = 0; step < s->board.n_steps; step++) {
         int there = site[s->board.move[step]];
         if (!there) {
@@ -114,7 +113,7 @@ static bool find_from(search *s, int k, uint8_t *head, int n_open, int score)
     return false;
 }
 
-int sf_witness_find(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err)
+int sf_walk_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err)
 {
     search s = {.problem = problem, .elements = elements, .target = score};
     int status = sf_walk_board_init(&s.board, problem->lattice, problem->length, err);
