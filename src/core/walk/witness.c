@@ -63,7 +63,7 @@ static int bound_value(const bound *b, int k)
  * bond to the next residue will need one of k's own. */
 static void bound_move(search *s, int k, const uint8_t *site, int sign)
 {
-    int n_free = -1;
+    int n_free = -1; /* the bond to residue k + 1 takes one */
     for (int step = 0; step < s->board.n_steps; step++) {
         int there = site[s->board.move[step]];
         if (!there) {
