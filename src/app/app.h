@@ -1,0 +1,50 @@
+/* The program: what a command is given, and the commands. Only this floor prints and exits. */
+#ifndef SF_APP_APP_H
+#define SF_APP_APP_H
+
+#include <stdbool.h>
+
+#include "app/options.h"
+#include "dist/comm.h"
+#include "starfold/engine.h"
+#include "starfold/error.h"
+#include "starfold/problem.h"
+
+typedef struct sf_app {
+    sf_comm comm;
+    sf_options options;
+} sf_app;
+
+/* Every command is collective: all ranks run it with the same options. What it returns may differ between ranks; main
+ * makes them agree and lets rank 0 print the line. A command agrees itself before anything else that is collective. */
+extern const sf_command sf_command_run, sf_command_resume, sf_command_enumerate, sf_command_census, sf_command_levels,
+    sf_command_info;
+
+/* ---- shared by the commands (common.c) ---- */
+
+/* True on the one rank that prints. */
+bool sf_app_speaks(const sf_app *app);
+
+/* Threads a rank works with. */
+int sf_app_threads(const sf_app *app);
+
+/* The score model of --score-model. */
+int sf_app_model(const sf_app *app, const sf_score_model **model, sf_error *err);
+
+/* The problem of --lattice, --score-model and `length`. */
+int sf_app_problem(const sf_app *app, int length, sf_problem *problem, sf_error *err);
+
+/* Engine options of the engine group. */
+void sf_app_engine_options(const sf_app *app, sf_engine_options *options);
+
+/* Flushes standard output; SF_EIO when something could not be written. */
+int sf_app_flush(sf_error *err);
+
+/* "41889578" as "41,889,578"; text has room for 32. */
+const char *sf_count_text(uint64_t count, char *text);
+
+/* Bytes and seconds to be read by people: "12 MiB", "3 min 20 s"; text has room for 32. */
+const char *sf_bytes_text(uint64_t bytes, char *text);
+const char *sf_seconds_text(double seconds, char *text);
+
+#endif

@@ -1,0 +1,266 @@
+/* starfold enumerate: the exact histogram of each sequence. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "app/explain.h"
+#include "app/json.h"
+#include "app/progress.h"
+#include "app/sequences.h"
+#include "dist/share_mpi.h"
+
+/* ---- counting ---- */
+
+typedef struct count_progress {
+    sf_progress progress;
+    const sf_sequence_group *group;
+} count_progress;
+
+static void show_progress(void *context, size_t n_done, size_t n_parts)
+{
+    count_progress *count = context;
+    if (n_done == n_parts || !sf_progress_due(&count->progress))
+        return;
+    char left[32];
+    double elapsed = sf_progress_elapsed(&count->progress);
+    sf_progress_show(&count->progress, "%d residues: %zu of %zu parts, %s left", count->group->problem.length, n_done,
+                     n_parts, sf_seconds_text(elapsed / (double)n_done * (double)(n_parts - n_done), left));
+}
+
+/* Opens an engine for the group, on every rank, and counts. */
+static int count_group(const sf_app *app, sf_sequence_group *group, count_progress *count, sf_error *err)
+{
+    sf_engine_options options;
+    sf_engine *engine = NULL;
+    sf_app_engine_options(app, &options);
+    count->group = group;
+    int code = sf_engine_open(&engine, &group->problem, &options, group->n, err);
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code) {
+        snprintf(group->engine, sizeof group->engine, "%s", sf_engine_name(engine));
+        code = sf_share_histograms(&app->comm, engine, group->problem.n_scores, group->n, group->elements,
+                                   options.n_threads, group->histogram, show_progress, count, err);
+    }
+    sf_engine_close(engine);
+    return code;
+}
+
+/* ---- an answer, as text and as JSON ---- */
+
+typedef struct answer {
+    const char *text;
+    const sf_sequence_group *group;
+    const sf_problem *problem;
+    const uint64_t *histogram;
+    sf_summary summary;
+    uint64_t conformations; /* 0: not known */
+    int n_entries;          /* of the histogram, without the zeros at its end */
+    int best_upper;
+    bool has_stars;
+    int stars[3];
+} answer;
+
+static bool is_reachable(uint64_t count)
+{
+    return count != 0 && count != SF_COUNT_UNKNOWN;
+}
+
+static int fill_answer(const sf_sequence_list *list, size_t i, answer *a, sf_error *err)
+{
+    a->text = list->asked[i].text;
+    a->group = &list->group[list->asked[i].group];
+    a->problem = &a->group->problem;
+    a->histogram = a->group->histogram + list->asked[i].row * (size_t)a->problem->n_scores;
+    int code = sf_histogram_summary(a->problem, a->histogram, &a->summary);
+    if (code)
+        return sf_fail(err, code, "sequence %s: its conformations do not fit 64 bits", a->text);
+    a->conformations = a->summary.counted ? a->summary.conformations
+                                          : sf_lattice_conformations(a->problem->lattice, a->problem->length);
+    a->n_entries = a->problem->n_scores;
+    while (a->n_entries > 1 && a->histogram[a->n_entries - 1] == 0)
+        a->n_entries--;
+    a->best_upper = a->problem->min_score + a->n_entries - 1;
+    a->has_stars = sf_stars(a->summary.best_score, a->stars);
+    return 0;
+}
+
+static int example(const sf_sequence_list *list, size_t i, int score, char *walk, sf_error *err)
+{
+    const sf_sequence_group *group = &list->group[list->asked[i].group];
+    uint8_t elements[SF_LENGTH_MAX];
+    int code = sf_sequence_parse(&group->problem, list->asked[i].text, elements, err);
+    return code ? code : sf_witness_find(&group->problem, elements, score, walk, err);
+}
+
+static const char *entry_text(uint64_t count, char *text)
+{
+    if (count == SF_COUNT_SOME)
+        return "not counted";
+    return count == SF_COUNT_UNKNOWN ? "unknown" : sf_count_text(count, text);
+}
+
+static void print_head(const answer *a)
+{
+    char text[32];
+    printf("%s\n  %d residues, %s lattice, engine %s, %s\n", a->text, a->problem->length, a->problem->lattice->name,
+           a->group->engine, a->summary.exact ? "exact" : "not proven to the end");
+    printf("  conformations    %s\n", a->conformations ? sf_count_text(a->conformations, text) : "not counted");
+    printf("  distinct scores  %s%d:", a->summary.exact ? "" : "at least ", a->summary.distinct_scores);
+    for (int s = 0; s < a->n_entries; s++) {
+        if (is_reachable(a->histogram[s]))
+            printf(" %d", a->problem->min_score + s);
+    }
+    if (a->summary.exact)
+        printf("\n  best score       %d\n", a->summary.best_score);
+    else
+        printf("\n  best score       %d to %d\n", a->summary.best_score, a->best_upper);
+    if (a->has_stars)
+        printf("  stars            * from %d, ** from %d, *** at %d\n", a->stars[0], a->stars[1], a->stars[2]);
+    else
+        printf("  stars            none (the best score is below 3)\n");
+}
+
+static int print_text(const sf_app *app, const sf_sequence_list *list, sf_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        answer a;
+        int code = fill_answer(list, i, &a, err);
+        if (code)
+            return code;
+        if (i > 0)
+            putchar('\n');
+        print_head(&a);
+        printf("\n  score           conformations%s\n", app->options.settings.solutions ? "  example" : "");
+        for (int s = 0; s < a.n_entries; s++) {
+            char text[32], walk[SF_LENGTH_MAX] = "";
+            if (app->options.settings.solutions && is_reachable(a.histogram[s]))
+                code = example(list, i, a.problem->min_score + s, walk, err);
+            if (code)
+                return code;
+            printf("  %5d  %22s%s%s\n", a.problem->min_score + s, entry_text(a.histogram[s], text), walk[0] ? "  " : "",
+                   walk);
+        }
+    }
+    return 0;
+}
+
+static void add_stars(cJSON *object, bool has_stars, const int stars[3])
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "stars");
+    for (int i = 0; i < 3; i++)
+        cJSON_AddItemToArray(list, has_stars ? sf_json_integer(stars[i]) : cJSON_CreateNull());
+}
+
+static int add_solutions(cJSON *object, const sf_sequence_list *list, size_t i, const answer *a, sf_error *err)
+{
+    cJSON *solutions = cJSON_AddArrayToObject(object, "solutions");
+    for (int s = 0; s < a->n_entries; s++) {
+        if (!is_reachable(a->histogram[s]))
+            continue;
+        char walk[SF_LENGTH_MAX];
+        int code = example(list, i, a->problem->min_score + s, walk, err);
+        if (code)
+            return code;
+        cJSON *solution = cJSON_CreateObject();
+        sf_json_add_integer(solution, "score", a->problem->min_score + s);
+        cJSON_AddStringToObject(solution, "walk", walk);
+        cJSON_AddItemToArray(solutions, solution);
+    }
+    return 0;
+}
+
+static int add_result(cJSON *results, const sf_app *app, const sf_sequence_list *list, size_t i, sf_error *err)
+{
+    answer a;
+    int code = fill_answer(list, i, &a, err);
+    if (code)
+        return code;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "sequence", a.text);
+    cJSON_AddStringToObject(object, "lattice", a.problem->lattice->name);
+    sf_json_add_integer(object, "length", a.problem->length);
+    cJSON_AddStringToObject(object, "engine", a.group->engine);
+    cJSON_AddBoolToObject(object, "exact", a.summary.exact);
+    if (a.conformations)
+        sf_json_add_count(object, "conformations", a.conformations);
+    else
+        cJSON_AddNullToObject(object, "conformations");
+    sf_json_add_integer(object, "min_score", a.problem->min_score);
+    sf_json_add_counts(object, "histogram", (size_t)a.n_entries, a.histogram);
+    sf_json_add_integer(object, "distinct_scores", a.summary.distinct_scores);
+    sf_json_add_integer(object, "max_score", a.summary.best_score);
+    cJSON *reachable = cJSON_AddArrayToObject(object, "scores_reachable");
+    for (int s = 0; s < a.n_entries; s++) {
+        if (is_reachable(a.histogram[s]))
+            cJSON_AddItemToArray(reachable, sf_json_integer(a.problem->min_score + s));
+    }
+    add_stars(object, a.has_stars, a.stars);
+    if (!a.summary.exact) {
+        sf_json_add_integer(object, "best_lower", a.summary.best_score);
+        sf_json_add_integer(object, "best_upper", a.best_upper);
+    }
+    if (app->options.settings.solutions)
+        code = add_solutions(object, list, i, &a, err);
+    cJSON_AddItemToArray(results, object);
+    return code;
+}
+
+static int print_json(const sf_app *app, const sf_sequence_list *list, sf_error *err)
+{
+    cJSON *document = cJSON_CreateObject();
+    cJSON *results = cJSON_AddArrayToObject(document, "results");
+    for (size_t i = 0; i < list->n; i++) {
+        int code = add_result(results, app, list, i, err);
+        if (code) {
+            cJSON_Delete(document);
+            return code;
+        }
+    }
+    return sf_json_print(document, err);
+}
+
+static int explain(const sf_app *app, const sf_sequence_list *list, sf_error *err)
+{
+    int code = 0;
+    for (size_t g = 0; !code && sf_app_speaks(app) && g < list->n_groups; g++)
+        code = sf_explain(app, &list->group[g].problem, list->group[g].n, err);
+    return code;
+}
+
+static int enumerate(sf_app *app, sf_error *err)
+{
+    sf_sequence_list list;
+    count_progress count;
+    int code = sf_sequence_list_read(&list, app, err);
+    if (!code && app->options.settings.explain) {
+        code = explain(app, &list, err);
+        goto out;
+    }
+    for (size_t g = 0; !code && g < list.n_groups; g++)
+        code = sf_refuse_over(app, &list.group[g].problem, list.group[g].n, err);
+    code = sf_comm_agree(&app->comm, code, err);
+    sf_progress_start(&count.progress, app);
+    for (size_t g = 0; !code && g < list.n_groups; g++)
+        code = count_group(app, &list.group[g], &count, err);
+    sf_progress_end(&count.progress);
+    if (!code && sf_app_speaks(app))
+        code = app->options.settings.format ? print_json(app, &list, err) : print_text(app, &list, err);
+out:
+    sf_sequence_list_free(&list);
+    return code;
+}
+
+static const sf_option_group *const groups[] = {&sf_group_enumerate, &sf_group_problem, &sf_group_engine,
+                                                &sf_group_common, NULL};
+
+const sf_command sf_command_enumerate = {
+    .name = "enumerate",
+    .words = "SEQUENCE...",
+    .summary = "count every conformation of a sequence by its score",
+    .text = "Counts the conformations of each sequence by score, up to rotation and reflection: its exact histogram, its "
+            "distinct scores, its best score and its stars. Sequences may differ in length.",
+    .min_words = 0,
+    .max_words = 1 << 20,
+    .groups = groups,
+    .run = enumerate,
+};

@@ -1,0 +1,104 @@
+/* Every engine is asked what the work would cost. The same estimates choose in `auto`; here they are shown and compared
+ * with --refuse-over. */
+#include "app/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/json.h"
+
+enum { ENGINES_MAX = 16 };
+
+typedef struct estimate {
+    const char *name;
+    int code; /* not 0: the engine cannot do it, `why` tells */
+    sf_engine_cost cost;
+    double seconds; /* wall clock over the threads and ranks at hand */
+    char why[SF_ERROR_TEXT_SIZE];
+} estimate;
+
+/* Opening is done by every rank for itself; the sequences are shared. */
+static double wall_seconds(const sf_app *app, const sf_engine_cost *cost, size_t n)
+{
+    double threads = sf_app_threads(app);
+    return cost->open_s / threads + cost->sequence_s * (double)n / (threads * app->comm.size);
+}
+
+/* Estimates of all engines; returns the one that --engine names, or the cheapest, or -1. */
+static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines)
+{
+    const char *const *names = sf_engine_names();
+    sf_engine_options options;
+    int best = -1;
+    sf_app_engine_options(app, &options);
+    for (*n_engines = 0; names[*n_engines] && *n_engines < ENGINES_MAX; (*n_engines)++) {
+        estimate *e = &all[*n_engines];
+        sf_error why = {0, ""};
+        e->name = names[*n_engines];
+        e->code = sf_engine_estimate(e->name, problem, &options, &e->cost, &why);
+        snprintf(e->why, sizeof e->why, "%s", why.text);
+        e->seconds = e->code ? 0 : wall_seconds(app, &e->cost, n);
+        bool wanted = strcmp(options.engine, "auto") == 0 || strcmp(options.engine, e->name) == 0;
+        if (!e->code && wanted && (best < 0 || e->seconds < all[best].seconds))
+            best = *n_engines;
+    }
+    return best;
+}
+
+static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best, sf_error *err)
+{
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "lattice", problem->lattice->name);
+    sf_json_add_integer(document, "length", problem->length);
+    sf_json_add_count(document, "sequences", n);
+    if (best >= 0)
+        cJSON_AddStringToObject(document, "engine", all[best].name);
+    else
+        cJSON_AddNullToObject(document, "engine");
+    cJSON *list = cJSON_AddArrayToObject(document, "engines");
+    for (int i = 0; i < n_engines; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "engine", all[i].name);
+        cJSON_AddBoolToObject(object, "possible", !all[i].code);
+        if (all[i].code) {
+            cJSON_AddStringToObject(object, "reason", all[i].why);
+        } else {
+            cJSON_AddNumberToObject(object, "seconds", all[i].seconds);
+            sf_json_add_count(object, "memory_bytes", all[i].cost.memory_bytes);
+        }
+        cJSON_AddItemToArray(list, object);
+    }
+    return sf_json_print(document, err);
+}
+
+int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+{
+    estimate all[ENGINES_MAX];
+    int n_engines, best = estimate_all(app, problem, n, all, &n_engines);
+    char count[32], time[32], memory[32];
+    if (app->options.settings.format)
+        return explain_json(problem, n, all, n_engines, best, err);
+    printf("%s sequence%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n", sf_count_text(n, count),
+           n == 1 ? "" : "s", problem->length, problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s",
+           sf_app_threads(app), sf_app_threads(app) == 1 ? "" : "s");
+    for (int i = 0; i < n_engines; i++) {
+        if (all[i].code)
+            printf("  %-8s cannot: %s\n", all[i].name, all[i].why);
+        else
+            printf("  %-8s about %s, %s a rank%s\n", all[i].name, sf_seconds_text(all[i].seconds, time),
+                   sf_bytes_text(all[i].cost.memory_bytes, memory), i == best ? "  <- would be taken" : "");
+    }
+    return 0;
+}
+
+int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+{
+    uint64_t limit = app->options.settings.refuse_over_ms;
+    estimate all[ENGINES_MAX];
+    int n_engines, best = limit ? estimate_all(app, problem, n, all, &n_engines) : -1;
+    char time[32], most[32];
+    if (best < 0 || all[best].seconds * 1e3 <= (double)limit)
+        return 0;
+    return sf_fail(err, SF_ELIMIT, "engine %s would take about %s, above the %s of --refuse-over", all[best].name,
+                   sf_seconds_text(all[best].seconds, time), sf_seconds_text((double)limit / 1e3, most));
+}

@@ -1,0 +1,13 @@
+/* What would be done, before it is done: engine, memory, time. */
+#ifndef SF_APP_EXPLAIN_H
+#define SF_APP_EXPLAIN_H
+
+#include "app/app.h"
+
+/* Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
+int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
+
+/* SF_ELIMIT when --refuse-over was given and the estimate for n sequences is above it. */
+int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* The files of one run: RUN.h5 and those beside it, and the lock that keeps two jobs from one output. */
+#ifndef SF_APP_RUN_PATHS_H
+#define SF_APP_RUN_PATHS_H
+
+#include <stdbool.h>
+
+#include "app/settings.h"
+#include "starfold/error.h"
+
+typedef struct sf_run_paths {
+    char output[SF_TEXT_SIZE];
+    char checkpoint[SF_TEXT_SIZE + 32]; /* RUN.h5.checkpoint */
+    char next[SF_TEXT_SIZE + 32];       /* RUN.h5.checkpoint.next: one that is being written */
+    char previous[SF_TEXT_SIZE + 32];   /* RUN.h5.checkpoint.previous */
+    char stop[SF_TEXT_SIZE + 32];       /* RUN.h5.stop: made by a user who wants the run to end politely */
+    char lock[SF_TEXT_SIZE + 32];       /* RUN.h5.lock */
+    char perf[SF_TEXT_SIZE + 32];       /* RUN.perf.h5 */
+    int lock_fd;                        /* -1: not held */
+} sf_run_paths;
+
+void sf_run_paths_init(sf_run_paths *paths, const char *output);
+
+bool sf_path_exists(const char *path);
+bool sf_path_is_folder(const char *path);
+
+/* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the holder
+ * when another job has it. It is given back by sf_run_paths_unlock, or by the death of the process. */
+int sf_run_paths_lock(sf_run_paths *paths, sf_error *err);
+void sf_run_paths_unlock(sf_run_paths *paths);
+
+/* True when a living process holds the lock; holder[256] names it. */
+bool sf_run_paths_held(const sf_run_paths *paths, char *holder);
+
+/* Puts the checkpoint that was written under `next` in its place; the one that was there becomes the previous one. At
+ * every moment there is a good checkpoint under one of the names. */
+int sf_run_paths_install_checkpoint(const sf_run_paths *paths, sf_error *err);
+
+/* Removes all checkpoints, as far as they are there. */
+void sf_run_paths_drop_checkpoints(const sf_run_paths *paths);
+
+#endif

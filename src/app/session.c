@@ -1,0 +1,277 @@
+/* The search is the business of `dist`; here is what surrounds it: the file of a run that goes on, checkpoints, the finished
+ * file with its levels, and what is said to the user. Rank 0 does all of that. */
+#include "app/session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "app/best_levels.h"
+#include "app/stop.h"
+#include "core/base/isa.h"
+#include "dist/search_mpi.h"
+
+enum { STORED_LEVELS = 10 };
+
+/* ---- configuration ---- */
+
+/* Every option that can change results, in the order of the tables. */
+static void fill_entries(sf_session *session)
+{
+    const sf_options *options = &session->app->options;
+    session->n_entries = 0;
+    for (int i = 0; i < options->n; i++) {
+        if (!options->option[i]->result)
+            continue;
+        sf_config_entry *entry = &session->entry[session->n_entries++];
+        snprintf(entry->name, sizeof entry->name, "%s", options->option[i]->name);
+        sf_option_text(options, i, sizeof entry->value, entry->value);
+        snprintf(entry->origin, sizeof entry->origin, "%s", sf_origin_name(options->origin[i]));
+    }
+}
+
+int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
+{
+    session->app = app;
+    sf_settings_search(&app->options.settings, &session->config);
+    int code = sf_app_problem(app, (int)app->options.settings.length, &session->problem, err);
+    if (!code)
+        code = sf_search_config_check(&session->config, err);
+    if (code)
+        return code;
+    fill_entries(session);
+    session->meta = (sf_run_meta){.n_config = session->n_entries,
+                                  .config = session->entry,
+                                  .state = "running",
+                                  .lattice = session->problem.lattice->name,
+                                  .letters = session->problem.model->letter,
+                                  .min_score = session->problem.min_score,
+                                  .witness_size = session->problem.length};
+    return 0;
+}
+
+size_t sf_session_genomes(const sf_session *session)
+{
+    const sf_search_config *config = &session->config;
+    double born = (double)(config->population - config->elites) * (double)config->generations;
+    double n = (double)config->trials * config->islands * (config->population + born);
+    return n < 1e15 ? (size_t)n : (size_t)1e15;
+}
+
+/* ---- while the search goes on (rank 0) ---- */
+
+static void show_progress(sf_session *session, const sf_record *record)
+{
+    char left[32], known[32];
+    double elapsed = sf_now() - session->progress.start_s;
+    int64_t done = record->generation - session->first_generation;
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    double ahead = done > 0 ? elapsed / (double)done * (double)(session->config.generations - record->generation) : 0;
+    sf_progress_show(&session->progress,
+                     "generation %" PRId64 " of %" PRId64 ", best %d, %s sequences, %.3g generations/s, %s left",
+                     record->generation, session->config.generations, sf_record_best_fitness(record),
+                     sf_count_text(record->known.n, known), rate, done > 0 ? sf_seconds_text(ahead, left) : "?");
+}
+
+static int on_block(void *context, const sf_record *record, uint64_t evaluated, sf_search_wish *wish, sf_error *err)
+{
+    sf_session *session = context;
+    uint64_t interval_ms = session->app->options.settings.checkpoint_ms;
+    session->evaluated = evaluated;
+    int code = sf_live_file_append(session->live, record, err);
+    if (code)
+        return code;
+    if (sf_progress_due(&session->progress))
+        show_progress(session, record);
+    if (sf_stop_flag && record->generation < session->config.generations)
+        *wish = SF_SEARCH_STOP;
+    else if (interval_ms && sf_now() >= session->save_due_s)
+        *wish = SF_SEARCH_CHECKPOINT;
+    return 0;
+}
+
+static int on_save(void *context, const sf_record *record, sf_error *err)
+{
+    sf_session *session = context;
+    double start = sf_now();
+    int code = sf_run_file_write(session->paths.next, record, &session->meta, err);
+    if (!code)
+        code = sf_run_paths_install_checkpoint(&session->paths, err);
+    double took = sf_now() - start;
+    session->save_due_s = sf_now() + (double)session->app->options.settings.checkpoint_ms / 1e3;
+    session->save_s += took;
+    session->n_saves++;
+    sf_stop_note_save(took);
+    return code;
+}
+
+/* Any rank: it failed while the others are too busy to hear of it. */
+static void on_fatal(void *context, const sf_error *err)
+{
+    const sf_session *session = context;
+    fprintf(stderr, "starfold: rank %d: %s\n", session->app->comm.rank, err->text);
+    fflush(stderr);
+    sf_comm_abort(&session->app->comm, sf_error_status(err->code));
+}
+
+/* ---- the end (rank 0) ---- */
+
+static int write_perf(const sf_session *session, sf_error *err)
+{
+    struct rusage usage;
+    char host[256] = "";
+    const sf_engine *engine = sf_puzzle_engine(&session->puzzle);
+    getrusage(RUSAGE_SELF, &usage);
+    gethostname(host, sizeof host - 1);
+    const sf_perf_entry entries[] = {
+        {"host", "", 0, host},
+        {"output", "", 0, session->paths.output},
+        {"engine", "", 0, engine ? sf_engine_name(engine) : "none"},
+        {"instruction_set", "", 0, sf_isa_name(sf_isa_get())},
+        {"ranks", "1", session->app->comm.size, NULL},
+        {"threads", "1", sf_app_threads(session->app), NULL},
+        {"engine_memory", "bytes", engine ? (double)sf_engine_memory(engine) : 0, NULL},
+        {"resident_memory_max", "bytes", (double)usage.ru_maxrss * 1024, NULL},
+        {"evaluations", "1", (double)session->evaluated, NULL},
+        {"first_generation", "1", (double)session->first_generation, NULL},
+        {"checkpoints", "1", session->n_saves, NULL},
+        {"time_open", "s", session->open_s, NULL},
+        {"time_search", "s", session->search_s, NULL},
+        {"time_checkpoints", "s", session->save_s, NULL},
+        {"time_write", "s", session->write_s, NULL},
+        {"time_total", "s", sf_now() - session->start_s, NULL},
+    };
+    return sf_perf_file_write(session->paths.perf, sizeof entries / sizeof entries[0], entries, err);
+}
+
+/* The run file anew, in canonical form, with its best levels; then the checkpoints are not needed any more. */
+static int finish(sf_session *session, sf_error *err)
+{
+    double start = sf_now();
+    sf_level *levels = NULL;
+    size_t n = 0;
+    int code = sf_best_levels(&session->problem, &session->record.known, STORED_LEVELS, &levels, &n, err);
+    if (!code) {
+        session->meta.state = "finished";
+        session->meta.n_levels = n;
+        session->meta.levels = levels;
+        code = sf_run_file_write(session->paths.output, &session->record, &session->meta, err);
+        session->meta.n_levels = 0;
+        session->meta.levels = NULL;
+        session->write_s = sf_now() - start;
+    }
+    sf_best_levels_free(levels, n);
+    if (!code)
+        code = write_perf(session, err);
+    if (!code)
+        sf_run_paths_drop_checkpoints(&session->paths);
+    return code;
+}
+
+static void say_done(const sf_session *session)
+{
+    char time[32], known[32];
+    if (session->app->options.settings.quiet)
+        return;
+    fprintf(stderr, "%s: %" PRId64 " generations, %s sequences, best fitness %d, %s\n", session->paths.output,
+            session->config.generations, sf_count_text(session->record.known.n, known),
+            sf_record_best_fitness(&session->record), sf_seconds_text(sf_now() - session->start_s, time));
+}
+
+/* Replaces what the search said by one line on how to go on. */
+static int say_stopped(const sf_session *session, sf_error *err)
+{
+    if (session->record.generation < 0)
+        return sf_fail(err, SF_ESTOPPED, "stopped by %s before the first generation; go on with: starfold resume %s",
+                       sf_stop_text(sf_stop_flag), session->paths.output);
+    return sf_fail(err, SF_ESTOPPED, "stopped by %s after generation %" PRId64 " of %" PRId64
+                   "; go on with: starfold resume %s", sf_stop_text(sf_stop_flag), session->record.generation,
+                   session->config.generations, session->paths.output);
+}
+
+/* ---- the whole ---- */
+
+static int open_puzzle(sf_session *session, sf_error *err)
+{
+    sf_engine_options options;
+    double start = sf_now();
+    sf_app_engine_options(session->app, &options);
+    options.stop = &sf_stop_flag;
+    int code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
+    session->open_s = sf_now() - start;
+    return sf_comm_agree(&session->app->comm, code, err);
+}
+
+/* Rank 0: the live file, as far as the record goes, and the time of the next checkpoint. */
+static int begin(sf_session *session, sf_error *err)
+{
+    session->first_generation = session->record.generation;
+    session->save_due_s = sf_now() + (double)session->app->options.settings.checkpoint_ms / 1e3;
+    return sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
+}
+
+/* Rank 0: asked to stop while the engine was made. What there is to go on from is an empty record. */
+static int save_empty(sf_session *session, sf_error *err)
+{
+    sf_error failed = {0, ""};
+    int code = begin(session, &failed);
+    if (!code)
+        code = on_save(session, &session->record, &failed);
+    return code ? sf_fail(err, code, "%s", failed.text) : SF_ESTOPPED;
+}
+
+static int search(sf_session *session, sf_error *err)
+{
+    sf_app *app = session->app;
+    bool speaks = sf_app_speaks(app);
+    const sf_search_hooks hooks = {session, on_block, on_save, &sf_stop_flag, on_fatal};
+    const sf_search_options options = {.n_threads = sf_app_threads(app),
+                                       .save_first = !session->resumed,
+                                       .checkpoint_interval = app->options.settings.checkpoint_interval};
+    int code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);
+    if (code)
+        return code;
+    double start = sf_now();
+    sf_progress_start(&session->progress, app);
+    code = sf_search_run(&app->comm, &session->puzzle, &session->config, &options, speaks ? &session->record : NULL,
+                         &hooks, err);
+    sf_progress_end(&session->progress);
+    session->search_s = sf_now() - start - session->save_s;
+    sf_live_file_close(session->live);
+    session->live = NULL;
+    if (!code && speaks)
+        code = finish(session, err);
+    return sf_comm_agree(&app->comm, code, err);
+}
+
+int sf_session_search(sf_session *session, sf_error *err)
+{
+    sf_app *app = session->app;
+    const sf_settings *settings = &app->options.settings;
+    bool speaks = sf_app_speaks(app);
+    session->start_s = sf_now();
+    sf_stop_catch_signals();
+    int code = speaks ? sf_stop_watch(session->paths.stop, settings->time_limit_ms, err) : 0;
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code)
+        code = open_puzzle(session, err);
+    if (!code)
+        code = search(session, err);
+    else if (code == SF_ESTOPPED && !session->resumed)
+        code = sf_comm_agree(&app->comm, speaks ? save_empty(session, err) : code, err);
+    sf_live_file_close(session->live);
+    session->live = NULL;
+    sf_stop_end();
+    if (!code && speaks)
+        say_done(session);
+    return code == SF_ESTOPPED && speaks ? say_stopped(session, err) : code;
+}
+
+void sf_session_free(sf_session *session)
+{
+    sf_puzzle_close(&session->puzzle);
+    sf_record_free(&session->record);
+    sf_run_paths_unlock(&session->paths);
+}

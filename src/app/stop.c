@@ -1,0 +1,128 @@
+/* The search may be deep inside one long generation, so file and clock are watched by a thread of their own. It calls no
+ * MPI and touches nothing but the flag. */
+#include "app/stop.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/progress.h"
+#include "app/run_paths.h"
+
+volatile int sf_stop_flag = SF_STOP_NONE;
+
+static const double SECOND_SIGNAL_S = 1;  /* launchers may deliver one wish twice, at once */
+static const double WATCH_S = 0.1;
+static const double SLURM_SLACK_S = 10; /* a job's end is enforced coarsely */
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool running, ending;
+    const char *path;
+    double deadline_s; /* monotonic; 0: none */
+    double save_s;
+} watch = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static volatile sig_atomic_t seen_signal;
+static struct timespec first_signal;
+
+const char *sf_stop_text(int reason)
+{
+    static const char *const texts[] = {"another rank", "a signal", "the stop file", "the time limit"};
+    return texts[reason >= 0 && reason <= SF_STOP_TIME ? reason : 0];
+}
+
+static void on_signal(int number)
+{
+    struct timespec now;
+    (void)number;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double since = (double)(now.tv_sec - first_signal.tv_sec) + 1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
+    if (seen_signal && since > SECOND_SIGNAL_S)
+        _exit(sf_error_status(SF_ESTOPPED)); /* the last checkpoint holds */
+    if (!seen_signal)
+        first_signal = now;
+    seen_signal = 1;
+    sf_stop_flag = SF_STOP_SIGNAL;
+}
+
+void sf_stop_catch_signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static void *watch_loop(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&watch.mutex);
+    while (!watch.ending) {
+        double slack = 2 * watch.save_s;
+        if (!sf_stop_flag && access(watch.path, F_OK) == 0)
+            sf_stop_flag = SF_STOP_FILE;
+        if (!sf_stop_flag && watch.deadline_s > 0 && sf_now() + slack >= watch.deadline_s)
+            sf_stop_flag = SF_STOP_TIME;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += (long)(WATCH_S * 1e9);
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&watch.wake, &watch.mutex, &until);
+    }
+    pthread_mutex_unlock(&watch.mutex);
+    return NULL;
+}
+
+/* Seconds until the SLURM job ends, or a negative number when there is none. */
+static double slurm_left(void)
+{
+    const char *text = getenv("SLURM_JOB_END_TIME");
+    long long end = text ? strtoll(text, NULL, 10) : 0;
+    return end > 0 ? (double)(end - (long long)time(NULL)) - SLURM_SLACK_S : -1;
+}
+
+int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, sf_error *err)
+{
+    double limit = (double)time_limit_ms / 1e3, slurm = slurm_left();
+    watch.path = stop_path;
+    watch.ending = false;
+    if (slurm > 0 && (limit <= 0 || slurm < limit))
+        limit = slurm;
+    watch.deadline_s = limit > 0 ? sf_now() + limit : 0;
+    if (pthread_create(&watch.thread, NULL, watch_loop, NULL) != 0)
+        return sf_fail(err, SF_ENOMEM, "cannot start the thread that watches the time limit");
+    watch.running = true;
+    return 0;
+}
+
+void sf_stop_note_save(double seconds)
+{
+    pthread_mutex_lock(&watch.mutex);
+    watch.save_s = seconds;
+    pthread_mutex_unlock(&watch.mutex);
+}
+
+void sf_stop_end(void)
+{
+    if (!watch.running)
+        return;
+    pthread_mutex_lock(&watch.mutex);
+    watch.ending = true;
+    pthread_cond_signal(&watch.wake);
+    pthread_mutex_unlock(&watch.mutex);
+    pthread_join(watch.thread, NULL);
+    watch.running = false;
+    if (sf_stop_flag == SF_STOP_FILE)
+        unlink(watch.path);
+}
