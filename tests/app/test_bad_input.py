@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""Every wrong input ends with status 2 and one line that says what was wrong and what is allowed."""
+import os
+import unittest
+
+from starfold_app import Case
+
+
+class BadInput(Case):
+    def test_command(self):
+        self.refused(says="no command given")
+        self.refused("enumerat", "HHHH", says=["'enumerat'", "'enumerate'"])
+        self.refused("xyzzy", says=["'xyzzy'", "run, resume, enumerate, census"])
+        self.refused("help", "xyzzy", says="xyzzy")
+
+    def test_option(self):
+        self.refused("run", "--populaton", "5", says=["'--populaton'", "'--population'"])
+        self.refused("run", "--pop", "5", says=["'--pop'", "'--population'"])  # no abbreviations
+        self.refused("enumerate", "-z", "HHHH", says="'-z'")
+        self.refused("enumerate", "--frobnicate", "HHHH", says=["--frobnicate", "--help"])
+        self.refused("enumerate", "HHHH", "--lattice", says="--lattice needs a value")
+        self.refused("enumerate", "HHHH", "--solutions=2", says="--solutions takes no value")
+        self.refused("census", "--length", "8", "HHHH", says="'HHHH'")
+        self.refused("info", says="RUN.h5")
+        self.refused("levels", "a.h5", "b.h5", says="'b.h5'")
+
+    def test_sequences(self):
+        self.refused("enumerate", says="--file")
+        self.refused("enumerate", "", says=["0 residues", "3 to 64"])
+        self.refused("enumerate", "HP", says=["2 residues", "3 to 64"])
+        self.refused("enumerate", "H" * 65, says=["65 residues", "3 to 64"])
+        self.refused("enumerate", "H" * 100000, says=["100000 residues", "3 to 64"])
+        self.refused("enumerate", "HHHH", "HHXHH", says=["sequence 2", "'X'", "HP", "3"])
+        self.refused("enumerate", "HH\nH", says=["sequence 1", "allows the letters HP"])
+        self.refused("enumerate", "--lattice", "hexagonal", "HHHH", says=["'hexagonal'", "square cubic"])
+        self.refused("enumerate", "--score-model", "mj", "HHHH", says=["'mj'", "hp"])
+        self.refused("enumerate", "--format", "xml", "HHHH", says=["'xml'", "text json"])
+        self.refused("enumerate", "--length", "5", "HHHH", says=["4 residues", "5"])
+        self.refused("enumerate", "--length", "2", "HH", says="allowed is 3 to 64")
+
+    def test_engine(self):
+        self.refused("enumerate", "--engine", "magic", "HHHH", says=["'magic'", "auto table walk"])
+        self.refused("enumerate", "--engine", "table", "H" * 40, says=["40", "3 to 24"])
+        # a table that would not fit is refused with its size before anything is built
+        self.refused("enumerate", "--engine", "table", "--memory-limit", "1M", "H" * 22, says=["MiB", "memory"])
+        self.refused("enumerate", "--engine", "walk", "--refuse-over", "0.001", "HP" * 11, says=["--refuse-over"])
+        self.refused("enumerate", "HHHH", env={"STARFOLD_ISA": "mmx"}, says=["STARFOLD_ISA", "mmx", "portable"])
+        for threads in ("0", "-1", "two", "1.5", "99999999999999999999"):
+            self.refused("enumerate", "--threads", threads, "HHHH", says=["--threads", "allowed is 1 to"])
+
+    def test_file(self):
+        self.refused("enumerate", "--file", self.path("none"), says=["none", "No such file"])
+        self.refused("enumerate", "--file", self.folder, says="folder")
+        self.refused("enumerate", "--file", self.write("empty", ""), says="no sequence")
+        self.refused("enumerate", "--file", self.write("gap", "HHHH\n\nHHPH\n"), says="line 2 is empty")
+        self.refused("enumerate", "--file", self.write("mixed", "HHHH\nHHPHH\n"), says=["line 2", "5", "4"])
+        self.refused("enumerate", "--file", self.write("letter", "HHHH\nHHZH\n"), says=["line 2", "'Z'", "HP"])
+        self.refused("enumerate", "--file", self.write("zero", "HHHH\nHH\0H\n"), says="not a text file")
+        self.refused("enumerate", "--file", self.write("good", "HHHH\n"), "HHHH", says="not both")
+
+    def test_census(self):
+        self.refused("census", says="--length")
+        for length in ("2", "0", "-3", "abc", "3.5", "65"):
+            self.refused("census", "--length", length, says=["--length", "allowed is 3 to"])
+        self.refused("census", "--length", "60", says="60")
+
+    def test_search(self):
+        run = ["run", "--output", self.path("never.h5")]
+        for option, values in {
+            "population": ["1", "0", "-2", "x", ""],
+            "generations": ["-1", "1e3"],
+            "trials": ["0"],
+            "islands": ["0"],
+            "mutation-rate": ["1.1", "-0.1", "2", "0.1234567890123", "nan", "inf", "1e-1", "."],
+            "seed": ["-1", "18446744073709551616", "0x10"],
+            "length": ["2", "65"],
+            "migration-delay": ["0"],
+            "time-limit": ["0", "soon", "1:2:3:4"],
+            "memory-limit": ["0", "12Q"],
+            "selection": ["best"],
+            "topology": ["star"],
+            "fitness": ["9"],
+        }.items():
+            for value in values:
+                self.refused(*run, f"--{option}={value}", says=[f"--{option} ", "allowed"])
+        self.refused(*run, "--population", "4", "--elites", "5", says=["elites", "5"])
+        self.refused(*run, "--population", "4", "--migrants", "5", says=["migrants", "5"])
+        self.refused(*run, "--preset", "papre", says=["'papre'", "paper"])
+        self.assertEqual(os.listdir(self.folder), [])  # nothing was begun
+
+    def test_output(self):
+        self.refused("run", "--preset", "paper", says="--output")
+        plain = self.write("plain", "text")
+        for output, part in ((self.path("no/where.h5"), "does not exist"), (os.path.join(plain, "run.h5"), "plain"),
+                             ("/proc/starfold-run.h5", "/proc"), (self.folder, "is a folder")):
+            self.refused("run", "--output", output, "--length", "6", says=part)
+        self.refused("run", "--output", plain, "--length", "6", says=["exists", "--force", "resume"])
+        with open(plain) as file:
+            self.assertEqual(file.read(), "text")
+
+    def test_run_files(self):
+        text = self.write("text.h5", "this is no HDF5 file\n")
+        for command in ("info", "levels", "resume"):
+            self.refused(command, self.path("none.h5"), says="none.h5")
+            self.refused(command, text, says="text.h5")
+        for command in ("info", "levels"):
+            self.refused(command, self.folder, says="folder")
+        self.refused("levels", "--count", "0", text, says="allowed is 1 to")
+
+    def test_config(self):
+        def refused(text, says):
+            path = self.write("run.ini", text)
+            self.refused("run", "--config", path, "--output", self.path("x.h5"), says=says)
+
+        refused("population = 1\n", ["run.ini line 1: population is '1'", "allowed is 2 to"])
+        refused("# a remark\n\n[search]\npopulaton = 5\n", ["line 4", "'populaton'", "'population'"])
+        refused("seed = 1\nseed = 2\n", ["line 2", "twice"])
+        refused("seed = 1\nthis is no assignment\n", ["line 2"])
+        refused("preset = papre\n", ["papre", "paper"])
+        refused("lattice = hexagonal\n", ["hexagonal", "square cubic"])
+        refused("force = perhaps\n", ["force", "true and false"])
+        refused("seed = " + "1" * 500 + "\n", ["line 1", "long"])
+        refused("help = true\n", ["help"])
+        self.refused("run", "--config", self.path("none.ini"), says=["none.ini", "No such file"])
+        self.refused("run", "--config", self.folder, says="folder")
+
+    def test_under_mpi(self):
+        """One line and the same status with several ranks; nothing hangs."""
+        plain = self.write("plain.h5", "text")
+        for words, says in ((["enumerate", "HHXH"], "'X'"),
+                            (["run", "--population", "1", "--output", self.path("x.h5")], "allowed is 2 to"),
+                            (["run", "--output", plain], "exists"),
+                            (["run", "--output", self.path("no/x.h5")], "does not exist"),
+                            (["enumerate", "--file", self.path("none")], "No such file"),
+                            (["enumerate", "--engine", "table", "H" * 40], "40"),
+                            (["resume", plain], "plain.h5"),
+                            (["info", plain], "plain.h5")):
+            self.refused(*words, ranks=3, timeout=60, says=says)
+
+
+if __name__ == "__main__":
+    unittest.main()

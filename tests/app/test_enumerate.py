@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""enumerate gives the published histograms, as text and as JSON, alone and over ranks."""
+import json
+import unittest
+
+from starfold_app import Case, counts, table
+
+STEPS = {"R": (1, 0, 0), "L": (-1, 0, 0), "U": (0, 1, 0), "D": (0, -1, 0), "F": (0, 0, 1), "B": (0, 0, -1)}
+LATTICES = {"2": "square", "3": "cubic"}
+
+
+def walk_score(sequence, walk):
+    """Score of a walk, or None when it meets itself; written apart from the program."""
+    sites = [(0, 0, 0)]
+    for letter in walk:
+        sites.append(tuple(a + b for a, b in zip(sites[-1], STEPS[letter])))
+    if len(set(sites)) != len(sequence) or len(sites) != len(sequence):
+        return None
+    return sum(1 for i in range(len(sites)) for j in range(i + 2, len(sites))
+               if sequence[i] == sequence[j] == "H" and sum(abs(a - b) for a, b in zip(sites[i], sites[j])) == 1)
+
+
+def trimmed(histogram):
+    while len(histogram) > 1 and histogram[-1] == 0:
+        histogram = histogram[:-1]
+    return histogram
+
+
+class Enumerate(Case):
+    def check(self, result, row):
+        histogram = trimmed(counts(row["histogram_reduced_from_0"]))
+        best = len(histogram) - 1
+        self.assertEqual(result["sequence"], row["sequence"])
+        self.assertEqual(result["lattice"], LATTICES[row["dim"]])
+        self.assertEqual(result["length"], len(row["sequence"]))
+        self.assertIs(result["exact"], True)
+        self.assertEqual(result["min_score"], 0)
+        self.assertEqual(result["histogram"], histogram)
+        self.assertEqual(result["conformations"], int(row["reduced_conformations"]))
+        self.assertEqual(result["distinct_scores"], int(row["fitness_distinct_scores"]))
+        self.assertEqual(result["max_score"], best)
+        self.assertEqual(result["scores_reachable"], [s for s, n in enumerate(histogram) if n])
+        self.assertEqual(result["stars"], [best // 2, best - 1, best] if best >= 3 else [None] * 3)
+        self.assertIn(result["engine"], ("table", "walk", "bound"))
+        self.assertNotIn("solutions", result)
+
+    def rows(self, dim, longest):
+        return [row for row in table("hp_histograms.csv")
+                if row["dim"] == dim and int(row["N"]) <= longest and row["histogram_reduced_from_0"]]
+
+    def test_published(self):
+        for dim, longest in (("2", 18), ("3", 12)):
+            rows = self.rows(dim, longest)
+            self.assertGreater(len(rows), 2)
+            results = self.json("enumerate", "--lattice", LATTICES[dim], *[row["sequence"] for row in rows])["results"]
+            self.assertEqual(len(results), len(rows))
+            for result, row in zip(results, rows):
+                self.check(result, row)
+
+    def test_every_engine(self):
+        row = next(r for r in self.rows("2", 18) if int(r["N"]) >= 12)
+        for engine in ("auto", "table", "walk"):
+            result = self.json("enumerate", "--engine", engine, row["sequence"])["results"][0]
+            self.check(result, row)
+            if engine != "auto":
+                self.assertEqual(result["engine"], engine)
+
+    def test_ranks_and_threads(self):
+        rows = self.rows("2", 18)
+        words = ["enumerate", "--format", "json", "--engine", "walk", "--threads", "2", *[row["sequence"] for row in rows]]
+        alone = self.good(*words).out
+        self.assertEqual(self.good(*words, ranks=3).out, alone)
+        words[4] = "table"
+        several = json.loads(self.good(*words, ranks=2).out)["results"]
+        for result, row in zip(several, rows):
+            self.check(result, row)
+
+    def test_order_and_copies(self):
+        asked = ["HHPPHH", "HPHPPHH", "HHPPHPH", "hhpphh", "HPPPH", "HHPPHPH", "HHPPHH"]
+        results = self.json("enumerate", *asked)["results"]
+        self.assertEqual([r["sequence"] for r in results], [text.upper() for text in asked])
+        self.assertEqual(results[1]["histogram"], results[2]["histogram"])  # a chain and its reverse
+        for result in results:
+            alone = self.json("enumerate", result["sequence"])["results"][0]
+            self.assertEqual(alone["histogram"], result["histogram"])
+
+    def test_solutions(self):
+        for lattice, sequence in (("square", "HPHPPHHPHPPHPH"), ("cubic", "HHHHHHHH")):
+            result = self.json("enumerate", "--solutions", "--lattice", lattice, sequence)["results"][0]
+            self.assertEqual([s["score"] for s in result["solutions"]], result["scores_reachable"])
+            for solution in result["solutions"]:
+                self.assertEqual(walk_score(sequence, solution["walk"]), solution["score"])
+
+    def test_gap(self):
+        result = self.json("enumerate", "--lattice", "cubic", "HHHHHHHH")["results"][0]
+        self.assertEqual(result["scores_reachable"], [0, 1, 2, 3, 5])
+        self.assertEqual(result["distinct_scores"], 5)
+        self.assertEqual(result["histogram"][4], 0)
+
+    def test_file(self):
+        path = self.write("some.txt", "HHPPHH\r\nHPHPHP\nHHHHHH")
+        self.assertEqual([r["sequence"] for r in self.json("enumerate", "--file", path)["results"]],
+                         ["HHPPHH", "HPHPHP", "HHHHHH"])
+        self.assertEqual(self.good("enumerate", "--file", path, ranks=2).out, self.good("enumerate", "--file", path).out)
+
+    def test_text(self):
+        text = self.good("enumerate", "HPHPPHHPHPPHPH", "HHHH", "--solutions").out
+        self.assertIn("HPHPPHHPHPPHPH", text)
+        self.assertIn("14 residues, square lattice", text)
+        self.assertIn("110,188", text)
+        self.assertIn("stars            none", text)
+
+    def test_explain(self):
+        text = self.good("enumerate", "--explain", "HPHPPHHPHPPHPH").out
+        self.assertIn("would be taken", text)
+        document = self.json("enumerate", "--explain", "HPHPPHHPHPPHPH")
+        self.assertIn(document["engine"], ("table", "walk"))
+
+
+if __name__ == "__main__":
+    unittest.main()

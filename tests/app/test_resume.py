@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""A run that was stopped, killed or extended ends with the bytes of an undisturbed one."""
+import os
+import shutil
+import signal
+import time
+import unittest
+
+from starfold_app import Case, run, start
+
+SEARCH = ["--length", "14", "--trials", "2", "--islands", "3", "--population", "10", "--generations", "60",
+          "--migration-interval", "3", "--seed", "21"]
+LONG = ["--length", "14", "--trials", "2", "--islands", "3", "--population", "10", "--generations", "1000000",
+        "--migration-interval", "3", "--seed", "21"]
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Resume(Case):
+    def setUp(self):
+        super().setUp()
+        self.output = self.path("run.h5")
+
+    def undisturbed(self, *words):
+        output = self.path("whole.h5")
+        self.good("run", "--quiet", "--force", "--output", output, *(words or SEARCH))
+        return read(output)
+
+    def begin(self, words=LONG, **more):
+        """A run that has written its first checkpoint."""
+        process = start("run", "--output", self.output, "--quiet", "--checkpoint-interval", "5", *words, **more)
+        deadline = time.time() + 60
+        while not os.path.exists(self.output + ".checkpoint.previous"):
+            self.assertIsNone(process.poll(), "the run ended early")
+            self.assertLess(time.time(), deadline)
+            time.sleep(0.01)
+        return process
+
+    def ended(self, process, says):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (75, ""), err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(says, err)
+        self.assertIn(f"go on with: starfold resume {self.output}", err)
+
+    def generation(self):
+        return self.json("info", self.output)["generation"]
+
+    def finish_at(self, extra=20, **more):
+        """Resumes to a few generations more than are done, and compares with a run to there without a break."""
+        self.good("info", self.output)
+        checkpoint = self.output + ".checkpoint"
+        done = self.json("info", checkpoint)["generation"]
+        self.good("resume", self.output, "--quiet", "--generations", done + extra, **more)
+        words = list(LONG)
+        words[words.index("--generations") + 1] = str(done + extra)
+        self.assertTrue(read(self.output) == self.undisturbed(*words))
+
+    def test_finished(self):
+        expected = self.undisturbed()
+        shutil.copy(self.path("whole.h5"), self.output)
+        before = os.stat(self.output)
+        result = self.good("resume", self.output)
+        self.assertIn("finished", result.err)
+        after = os.stat(self.output)
+        self.assertEqual((before.st_mtime_ns, before.st_ino), (after.st_mtime_ns, after.st_ino))
+        self.assertTrue(read(self.output) == expected)
+        self.assertEqual(self.good("resume", self.output, "--quiet").err, "")
+
+    def test_more_generations(self):
+        words = list(SEARCH)
+        words[words.index("--generations") + 1] = "25"
+        for kept in ([], ["--keep-populations"]):
+            self.good("run", "--quiet", "--force", "--output", self.output, *words, *kept)
+            self.good("resume", self.output, "--quiet", "--generations", "60", "--threads", "2")
+            self.assertTrue(read(self.output) == self.undisturbed(*SEARCH, *kept))
+        self.refused("resume", self.output, "--generations", "59", says=["--generations", "60"])
+
+    def test_another_configuration(self):
+        self.undisturbed()
+        for option, value, was in (("seed", "22", "21"), ("population", "11", "10"), ("lattice", "cubic", "square"),
+                                   ("mutation-rate", "0.2", "0.1"), ("length", "15", "14")):
+            self.refused("resume", self.path("whole.h5"), f"--{option}", value, says=[f"--{option} is {value}", was])
+        self.good("resume", self.path("whole.h5"), "--seed", "21", "--mutation-rate", "0.10")
+
+    def test_signals(self):
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            process = self.begin()
+            process.send_signal(number)
+            self.ended(process, "a signal")
+            self.finish_at()
+            for name in os.listdir(self.folder):
+                os.remove(self.path(name))
+
+    def test_stop_file(self):
+        process = self.begin()
+        open(self.output + ".stop", "w").close()
+        self.ended(process, "the stop file")
+        self.assertFalse(os.path.exists(self.output + ".stop"))
+        self.finish_at(ranks=3)
+
+    def test_time_limit(self):
+        result = run("run", "--output", self.output, "--quiet", *LONG, "--time-limit", "1")
+        self.assertEqual(result.status, 75)
+        self.assertIn("the time limit", result.err)
+        self.finish_at()
+
+    def test_chain_of_pieces(self):
+        """Many short pieces by time, on changing layouts, equal one long run."""
+        words = list(LONG)
+        words[words.index("--generations") + 1] = "30000"
+        result = run("run", "--output", self.output, "--quiet", *words, "--time-limit", "0.3")
+        pieces = 1
+        while result.status == 75 and pieces < 60:
+            result = run("resume", self.output, "--quiet", "--time-limit", "0.3", "--threads", 1 + pieces % 2)
+            pieces += 1
+        self.assertEqual(result.status, 0, result)
+        self.assertGreater(pieces, 2)
+        self.assertTrue(read(self.output) == self.undisturbed(*words))
+
+    def test_kill(self):
+        process = self.begin()
+        process.kill()
+        process.communicate()
+        document = self.json("info", self.output)
+        self.assertEqual((document["state"], document["checkpoint"]), ("stopped", True))
+        self.assertIn("resume", self.good("info", self.output).out)
+        self.good("levels", self.output)
+        self.finish_at()
+
+    def test_damaged_checkpoint(self):
+        process = self.begin()
+        process.kill()
+        process.communicate()
+        with open(self.output + ".checkpoint", "r+b") as file:
+            file.truncate(1000)
+        result = run("resume", self.output, "--time-limit", "1")
+        self.assertEqual(result.status, 75, result)
+        self.assertIn("the checkpoint before the last", result.err)
+
+    def test_lock(self):
+        process = self.begin()
+        try:
+            self.refused("run", "--output", self.output, "--force", *LONG, says=["written by", str(process.pid)])
+            self.refused("resume", self.output, says=["written by", str(process.pid)])
+            document = self.json("info", self.output)
+            self.assertEqual(document["state"], "running")
+            self.assertIn(str(process.pid), self.good("info", self.output).out)
+        finally:
+            process.kill()
+            process.communicate()
+        self.assertEqual(run("resume", self.output, "--quiet", "--time-limit", "0.5").status, 75)
+
+    def test_stopped_under_mpi(self):
+        process = self.begin(ranks=3)
+        process.send_signal(signal.SIGUSR1)  # mpirun hands it to every rank
+        self.ended(process, "a signal")
+        self.finish_at(ranks=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

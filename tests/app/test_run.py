@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""run writes a run file that h5py reads; info and levels tell what is in it."""
+import json
+import os
+import unittest
+
+import h5py
+import numpy
+from starfold_app import Case, start
+from test_enumerate import walk_score
+
+SMALL = ["--length", "12", "--population", "10", "--generations", "8", "--trials", "2", "--islands", "3",
+         "--migration-interval", "2", "--seed", "5"]
+
+
+class Run(Case):
+    def setUp(self):
+        super().setUp()
+        self.output = self.path("run.h5")
+
+    def test_file(self):
+        result = self.good("run", "--output", self.output, *SMALL)
+        self.assertEqual(result.out, "")
+        self.assertEqual(len(result.err.splitlines()), 1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["run.h5", "run.perf.h5"])  # no checkpoint, no lock
+        with h5py.File(self.output) as file:
+            best = file["/trajectory/best"][:]
+            self.assertEqual(best.shape, (2, 9, 3))
+            self.assertEqual(file["/population/last"].shape[:3], (2, 3, 10))
+            letters = [row.decode() for row in file["/sequences/letters"][:]]
+            self.assertEqual(letters, sorted(set(letters)))
+            for sequence in letters:
+                self.assertLessEqual(sequence, sequence[::-1])
+            fitness = file["/sequences/distinct_scores"][:]
+            histogram = file["/sequences/histogram"][:]
+            numpy.testing.assert_array_equal(fitness, (histogram > 0).sum(axis=1))
+            numpy.testing.assert_array_equal(histogram.sum(axis=1), 15037)
+            self.assertEqual(fitness.max(), best.max())
+        with h5py.File(self.path("run.perf.h5")) as file:
+            self.assertGreater(len(file), 0)
+
+    def test_histograms_are_those_of_enumerate(self):
+        self.good("run", "--quiet", "--output", self.output, *SMALL)
+        with h5py.File(self.output) as file:
+            letters = [row.decode() for row in file["/sequences/letters"][:50]]
+            histogram = file["/sequences/histogram"][:50]
+        for result, row in zip(self.json("enumerate", "--engine", "walk", *letters)["results"], histogram):
+            self.assertEqual(result["histogram"], list(row[:len(result["histogram"])]))
+            self.assertEqual(sum(row[len(result["histogram"]):]), 0)
+
+    def test_info(self):
+        self.good("run", "--quiet", "--output", self.output, *SMALL)
+        text = self.good("info", self.output).out
+        for part in ("finished", "8 of 8", "12 residues, square lattice", "seed 5", "(command line)"):
+            self.assertIn(part, text)
+        document = self.json("info", self.output)
+        self.assertEqual((document["state"], document["generation"], document["trials"]), ("finished", 8, 2))
+        self.assertEqual(document["config"]["seed"], {"value": "5", "origin": "command line"})
+        with h5py.File(self.output) as file:
+            self.assertEqual(document["sequences"], len(file["/sequences/letters"]))
+            self.assertEqual(document["best_fitness"], file["/sequences/distinct_scores"][:].max())
+
+    def test_levels(self):
+        self.good("run", "--quiet", "--output", self.output, *SMALL)
+        levels = self.json("levels", self.output)["levels"]
+        self.assertEqual(len(levels), 10)
+        keys = [(-level["distinct_scores"], -level["max_score"], level["sequence"]) for level in levels]
+        self.assertEqual(keys, sorted(keys))
+        for level in levels:
+            best = level["max_score"]
+            self.assertEqual(level["stars"], [best // 2, best - 1, best])
+            for solution, threshold in zip(level["solutions"], level["stars"]):
+                self.assertEqual(walk_score(level["sequence"], solution["walk"]), solution["score"])
+                self.assertGreaterEqual(solution["score"], threshold)
+        with h5py.File(self.output) as file:
+            self.assertEqual([row.decode() for row in file["/levels/letters"][:]], [v["sequence"] for v in levels])
+            self.assertEqual([[w.decode() for w in row] for row in file["/levels/solutions"][:]],
+                             [[s["walk"] for s in v["solutions"]] for v in levels])
+        self.assertEqual(len(self.json("levels", "--count", "3", self.output)["levels"]), 3)
+        self.assertIn("***", self.good("levels", self.output).out)
+
+    def test_existing_output(self):
+        self.good("run", "--quiet", "--output", self.output, *SMALL)
+        with open(self.output, "rb") as file:
+            before = file.read()
+        self.refused("run", "--output", self.output, *SMALL, says=["exists", "--force"])
+        with open(self.output, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.good("run", "--quiet", "--force", "--output", self.output, *SMALL, "--seed", "6")
+        with open(self.output, "rb") as file:
+            self.assertNotEqual(file.read(), before)
+
+    def test_quiet_and_progress(self):
+        long_run = ["run", "--output", self.output, "--length", "16", "--generations", "1000000", "--time-limit", "4"]
+        result = start(*long_run, "--quiet")
+        out, err = result.communicate(timeout=60)
+        self.assertEqual((result.returncode, out), (75, ""))
+        self.assertEqual(len(err.splitlines()), 1)  # how to go on, nothing else
+        result = start(*long_run, "--force")
+        out, err = result.communicate(timeout=60)
+        self.assertEqual(result.returncode, 75)
+        self.assertRegex(err.splitlines()[0], r"^generation \d+ of 1000000, best \d+, .*left$")
+        self.assertNotIn("\r", err)
+
+    def test_explain(self):
+        text = self.good("run", "--explain", *SMALL).out
+        self.assertIn("would be taken", text)
+        self.assertEqual(json.loads(self.good("run", "--explain", "--format", "json", *SMALL).out)["length"], 12)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
