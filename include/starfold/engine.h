@@ -31,9 +31,9 @@ void sf_engine_options_init(sf_engine_options *options);
 
 /* A cost estimate, for `auto`, for --explain and for refusing what does not fit. */
 typedef struct sf_engine_cost {
-    uint64_t memory_bytes;     /* resident while open, over all threads */
-    double open_s;             /* seconds to open on one thread */
-    double sequence_s;         /* seconds a sequence on one thread */
+    uint64_t memory_bytes; /* resident while open, over all threads */
+    double open_s;         /* seconds to open on one thread */
+    double sequence_s;     /* seconds a sequence on one thread */
 } sf_engine_cost;
 
 typedef struct sf_plan {
@@ -45,8 +45,9 @@ typedef struct sf_plan {
 
 typedef struct sf_engine sf_engine; /* an opened engine; constant afterwards, shared between threads */
 
-/* Opens the engine that `options` names (auto: the cheapest that can do n_expected sequences). *engine is NULL on
- * failure. SF_ELIMIT, with the size it would need, when it does not fit memory; SF_EINPUT for an unknown name. */
+/* Opens the engine that `options` names. auto: the cheapest that counts n_expected sequences; for chains of more than
+ * 32 residues (square) or 22 (cubic) the one that proves the set of scores, where it knows the model. *engine is NULL
+ * on failure. SF_ELIMIT, with the size it would need, when it does not fit memory; SF_EINPUT for an unknown name. */
 int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                    sf_error *err);
 
@@ -80,8 +81,8 @@ int sf_engine_evaluate(const sf_engine *engine, const sf_plan *plan, const uint8
 int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, uint64_t *histograms,
                          sf_error *err);
 
-/* A histogram whose every entry is a number must sum to the known number of conformations, where one is known: SF_ECHECK
- * otherwise. sf_engine_histograms has done it; who sums partials calls it. */
+/* A histogram whose every entry is a number must sum to the known number of conformations, where one is known:
+ * SF_ECHECK otherwise. sf_engine_histograms has done it; who sums partials calls it. */
 int sf_engine_check(const sf_engine *engine, const uint64_t *histogram, sf_error *err);
 
 /* A conformation of the sequence whose score is exactly `score`, as length - 1 letters and '\0' in walk[length]; found
