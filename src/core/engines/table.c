@@ -6,35 +6,44 @@
 #include <string.h>
 
 #include "core/engines/engine_ops.h"
+#include "core/engines/table_set.h"
+#include "core/engines/table_sliced.h"
 
 struct sf_table {
-    sf_map_table maps;
+    unsigned kinds;
+    size_t n_maps;
+    int max_contacts;
+    sf_set_table set;
+    sf_sliced_table sliced;
+};
+
+struct sf_table_work {
+    sf_set_work set;
 };
 
 enum {
-    BLOCK = 64,          /* sequences a block: enough to share the table's way through the cache */
-    PIECE_MAPS = 1 << 20 /* a single sequence of a long chain is shared in pieces of the table of this many maps */
+    BLOCK = SF_SLICED_BATCH, /* sequences a block: they share the table's way through the cache */
+    SLICING_BYTES = 20,      /* a map: planes of at most 11 bytes, and the order they are made in */
+    PIECE_MAPS = 1 << 20     /* few sequences of a long chain are shared in pieces of the table of this many maps */
 };
 
-static int too_many_contacts(const sf_map_table *maps, sf_error *err)
+int sf_table_open_maps(sf_table **table, const sf_map_table *maps, unsigned kinds, sf_error *err)
 {
-    if (maps->max_contacts <= SF_TABLE_SCORE_MAX)
-        return 0;
-    return sf_fail(err, SF_ELIMIT, "a table counts scores up to %d, and chains of %d residues reach %d",
-                   SF_TABLE_SCORE_MAX, maps->layout.length, maps->max_contacts);
-}
-
-int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsigned kinds,
-                  const sf_map_options *options, sf_error *err)
-{
-    (void)kinds;
     *table = NULL;
+    if (maps->max_contacts > SF_TABLE_SCORE_MAX)
+        return sf_fail(err, SF_ELIMIT, "a table counts scores up to %d, and chains of %d residues reach %d",
+                       SF_TABLE_SCORE_MAX, maps->layout.length, maps->max_contacts);
     sf_table *t = calloc(1, sizeof *t);
     if (!t)
         return sf_fail(err, SF_ENOMEM, "out of memory for a table");
-    int status = sf_map_table_build(&t->maps, lattice, length, options, err);
-    if (status == 0)
-        status = too_many_contacts(&t->maps, err);
+    int status = 0;
+    t->kinds = kinds;
+    t->n_maps = maps->n_maps;
+    t->max_contacts = maps->max_contacts;
+    if (kinds & SF_TABLE_SETS)
+        status = sf_set_table_init(&t->set, maps, 0, err);
+    if (status == 0 && (kinds & SF_TABLE_HISTOGRAMS))
+        status = sf_sliced_table_init(&t->sliced, maps, err);
     if (status == 0)
         *table = t;
     else
@@ -42,40 +51,72 @@ int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsig
     return status;
 }
 
+int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsigned kinds,
+                  const sf_map_options *options, sf_error *err)
+{
+    *table = NULL;
+    sf_map_table maps;
+    int status = sf_map_table_build(&maps, lattice, length, options, err);
+    if (status == 0)
+        status = sf_table_open_maps(table, &maps, kinds, err);
+    sf_map_table_free(&maps);
+    return status;
+}
+
 void sf_table_close(sf_table *table)
 {
     if (!table)
         return;
-    sf_map_table_free(&table->maps);
+    sf_set_table_free(&table->set);
+    sf_sliced_table_free(&table->sliced);
     free(table);
 }
 
 size_t sf_table_maps(const sf_table *table)
 {
-    return table->maps.n_maps;
+    return table->n_maps;
+}
+
+int sf_table_max_contacts(const sf_table *table)
+{
+    return table->max_contacts;
 }
 
 uint64_t sf_table_memory(const sf_table *table)
 {
-    return sizeof *table + table->maps.n_maps * (8u * (uint64_t)table->maps.layout.n_words + 4u);
+    return sizeof *table + table->set.bytes + sf_sliced_table_bytes(&table->sliced);
 }
 
-int sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
-                        size_t width, uint64_t *histograms, sf_error *err)
+void sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
+                         size_t width, uint64_t *histograms)
 {
-    (void)err;
-    (void)n_pieces;
-    for (size_t i = 0; piece == 0 && i < n; i++)
-        sf_table_plain_histogram(&table->maps, sequences[i], histograms + i * width);
-    return 0;
+    sf_sliced_histograms(&table->sliced, piece, n_pieces, n, sequences, width, histograms);
 }
 
-int sf_table_scores(const sf_table *table, size_t n, const uint32_t *sequences, uint32_t *scores, sf_error *err)
+int sf_table_work_open(sf_table_work **work, const sf_table *table, sf_error *err)
 {
-    (void)err;
-    for (size_t i = 0; i < n; i++)
-        scores[i] = sf_table_plain_scores(&table->maps, sequences[i]);
-    return 0;
+    *work = NULL;
+    sf_table_work *w = calloc(1, sizeof *w);
+    if (!w)
+        return sf_fail(err, SF_ENOMEM, "out of memory for queries");
+    int status = sf_set_work_init(&w->set, &table->set, err);
+    if (status == 0)
+        *work = w;
+    else
+        free(w);
+    return status;
+}
+
+void sf_table_work_close(sf_table_work *work)
+{
+    if (work)
+        sf_set_work_free(&work->set);
+    free(work);
+}
+
+uint32_t sf_table_scores(const sf_table *table, sf_table_work *work, uint32_t sequence)
+{
+    return sf_set_scores(&table->set, sequence, &work->set);
 }
 
 /* The engine. */
@@ -97,9 +138,11 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
         return sf_fail(err, SF_ELIMIT, "engine table counts with the score model hp only, not %s", problem->model->name);
     double maps = (double)sf_map_table_expected(problem->lattice, problem->length);
     double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
-    cost->memory_bytes = sf_map_table_build_bytes(problem->lattice, problem->length);
-    cost->open_s = 1e-3 + 8e-9 * conformations;
-    cost->sequence_s = 1e-7 + 1e-9 * maps;
+    uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
+    uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)(maps * SLICING_BYTES);
+    cost->memory_bytes = building > slicing ? building : slicing;
+    cost->open_s = 1e-4 + 7e-9 * conformations + 1.5e-7 * maps;
+    cost->sequence_s = 5e-8 + 1e-10 * maps;
     return 0;
 }
 
@@ -151,8 +194,9 @@ static int engine_evaluate(const void *s, const sf_plan *plan, const uint8_t *se
         for (size_t k = 0; k < length; k++)
             residues[i] |= (uint32_t)(sequences[(first + i) * length + k] == 0) << k;
     }
-    return sf_table_histograms(e->table, part % plan->parts_per_block, plan->parts_per_block, n, residues,
-                               (size_t)e->problem->n_scores, partial, err);
+    sf_table_histograms(e->table, part % plan->parts_per_block, plan->parts_per_block, n, residues,
+                        (size_t)e->problem->n_scores, partial);
+    return 0;
 }
 
 static uint64_t engine_memory(const void *s)

@@ -31,13 +31,21 @@ void sf_table_close(sf_table *table);
 size_t sf_table_maps(const sf_table *table);
 uint64_t sf_table_memory(const sf_table *table); /* bytes held */
 
-/* Adds the conformations of each of n sequences, by score, to histograms[n][width], width >= most contacts + 1. Looks at
- * piece `piece` of `n_pieces` of the table only: the pieces add to the whole. Thread-safe. SF_ENOMEM. */
-int sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
-                        size_t width, uint64_t *histograms, sf_error *err);
+/* Most contacts of a map: histograms have one entry more. */
+int sf_table_max_contacts(const sf_table *table);
 
-/* Sets of scores: bit s of scores[i] is set when some conformation of sequence i has score s. Thread-safe. SF_ENOMEM. */
-int sf_table_scores(const sf_table *table, size_t n, const uint32_t *sequences, uint32_t *scores, sf_error *err);
+/* Adds the conformations of each of n sequences, by score, to histograms[n][width], width > most contacts. Looks at piece
+ * `piece` of `n_pieces` of the table only: the pieces add to the whole. Thread-safe. The table was made for histograms. */
+void sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
+                         size_t width, uint64_t *histograms);
+
+/* Room for one thread's questions for sets of scores. SF_ENOMEM; *work is NULL on failure. Closed before the table. */
+typedef struct sf_table_work sf_table_work;
+int sf_table_work_open(sf_table_work **work, const sf_table *table, sf_error *err);
+void sf_table_work_close(sf_table_work *work); /* NULL is allowed */
+
+/* Bit s of the answer is set when some conformation of the sequence has score s. The table was made for sets. */
+uint32_t sf_table_scores(const sf_table *table, sf_table_work *work, uint32_t sequence);
 
 /* The plain scans (table_plain.c): AND and count bits, for every map. Oracle, and what benchmarks compare with. */
 uint32_t sf_table_plain_scores(const sf_map_table *maps, uint32_t sequence);
