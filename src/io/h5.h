@@ -74,6 +74,9 @@ typedef struct sf_h5_demand {
  * not elsewhere; that no filters but ours are on it; and that the file holds enough bytes for the demanded size. */
 int sf_h5_dataset_open(sf_h5 *h5, const char *name, const sf_h5_demand *demand, hid_t *dataset);
 
+/* What is wrong with where the dataset's values lie, `bytes` of them being asked for; NULL when nothing is. */
+const char *sf_h5_wrong_storage(const sf_h5 *h5, hid_t dataset, hsize_t bytes);
+
 /* Opens a scalar fixed-length text of at most size - 1 bytes and reads it. */
 int sf_h5_text_read(sf_h5 *h5, const char *name, size_t size, char *text);
 

@@ -121,32 +121,35 @@ static const char *wrong_filters(hid_t creation)
     return NULL;
 }
 
-/* Where the values lie: in this file, in chunks of a sane size, with enough bytes behind them. */
-static const char *wrong_storage(const sf_h5 *h5, hid_t dataset, hid_t creation, int rank, hsize_t bytes)
+static const char *wrong_layout(hid_t creation)
 {
     H5D_layout_t layout = H5Pget_layout(creation);
-    if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED)
+    if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) /* a virtual dataset */
         return "lies outside the file";
-    if (H5Pget_external_count(creation) != 0)
-        return "lies outside the file";
-    const char *wrong = wrong_filters(creation);
-    if (wrong)
-        return wrong;
-    hsize_t file_size = 0, stored = H5Dget_storage_size(dataset);
-    if (H5Fget_filesize(h5->file, &file_size) < 0 || stored > file_size)
-        return "claims more bytes than the file has";
     if (layout == H5D_CHUNKED) {
         hsize_t chunk[H5S_MAX_RANK], n = 1;
-        if (H5Pget_chunk(creation, H5S_MAX_RANK, chunk) != rank)
-            return "has chunks of another rank";
+        int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk);
         for (int k = 0; k < rank; k++) {
             if (__builtin_mul_overflow(n, chunk[k], &n) || n > CHUNK_BYTES_MAX)
                 return "has chunks that are too large";
         }
+        return rank <= 0 ? "has chunks without a size" : wrong_filters(creation);
     }
-    if (bytes / GZIP_RATIO_MAX > stored || (bytes > 0 && stored == 0))
-        return "claims more values than its bytes can hold";
-    return NULL;
+    return H5Pget_external_count(creation) != 0 ? "lies outside the file" : NULL;
+}
+
+const char *sf_h5_wrong_storage(const sf_h5 *h5, hid_t dataset, hsize_t bytes)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    const char *wrong = creation < 0 ? "cannot be described" : wrong_layout(creation);
+    if (creation >= 0)
+        H5Pclose(creation);
+    hsize_t file_size = 0, stored = wrong ? 0 : H5Dget_storage_size(dataset);
+    if (!wrong && (H5Fget_filesize(h5->file, &file_size) < 0 || stored > file_size))
+        wrong = "claims more bytes than the file has";
+    if (!wrong && (bytes / GZIP_RATIO_MAX > stored || (bytes > 0 && stored == 0)))
+        wrong = "claims more values than its bytes can hold";
+    return wrong;
 }
 
 static const char *wrong_space(hid_t space, const sf_h5_demand *demand, hsize_t *n_values)
@@ -175,8 +178,8 @@ int sf_h5_dataset_open(sf_h5 *h5, const char *name, const sf_h5_demand *demand, 
         return code;
     const char *wrong = NULL;
     hsize_t n_values = 0, bytes = 0;
-    hid_t type = H5Dget_type(*dataset), space = H5Dget_space(*dataset), creation = H5Dget_create_plist(*dataset);
-    if (type < 0 || space < 0 || creation < 0)
+    hid_t type = H5Dget_type(*dataset), space = H5Dget_space(*dataset);
+    if (type < 0 || space < 0)
         wrong = "cannot be described";
     else if (H5Tequal(type, demand->type) <= 0)
         wrong = "has another type than it should";
@@ -185,15 +188,13 @@ int sf_h5_dataset_open(sf_h5 *h5, const char *name, const sf_h5_demand *demand, 
     if (!wrong && __builtin_mul_overflow(n_values, H5Tget_size(demand->type), &bytes))
         wrong = "is too large";
     if (!wrong)
-        wrong = wrong_storage(h5, *dataset, creation, demand->rank, bytes);
+        wrong = sf_h5_wrong_storage(h5, *dataset, bytes);
     if (wrong)
         code = sf_h5_fail(h5, name, wrong);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
         H5Sclose(space);
-    if (creation >= 0)
-        H5Pclose(creation);
     if (code) {
         H5Dclose(*dataset);
         *dataset = H5I_INVALID_HID;
