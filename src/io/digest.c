@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/apart.h"
 #include "io/blake2b.h"
 #include "io/h5.h"
 #include "io/seal.h"
@@ -321,20 +322,32 @@ static int digest_open(digest *d, char *hex)
     return d->code;
 }
 
-int sf_digest_file(const char *path, char hex[SF_DIGEST_SIZE], sf_error *err)
+static int digest_file(const char *path, char *hex, sf_error *err)
 {
     sf_h5 h5 = {.file = H5I_INVALID_HID};
     digest d = {.h5 = &h5};
-    bool sealed;
-    hex[0] = '\0';
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code)
-        code = sf_h5_open(&h5, path, err);
+    int code = sf_h5_open(&h5, path, err);
     if (!code)
         code = digest_open(&d, hex);
     h5.err = NULL;
     sf_h5_close(&h5);
     return code;
+}
+
+static int try_file(void *path, sf_error *err)
+{
+    char hex[SF_DIGEST_SIZE];
+    return digest_file(path, hex, err);
+}
+
+int sf_digest_file(const char *path, char hex[SF_DIGEST_SIZE], sf_error *err)
+{
+    bool sealed;
+    hex[0] = '\0';
+    int code = sf_h5_probe(path, err);
+    if (!code)
+        code = sf_seal_check(path, &sealed, err);
+    if (!code && !sealed)
+        code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
+    return code ? code : digest_file(path, hex, err);
 }

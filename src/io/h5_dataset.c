@@ -121,13 +121,13 @@ static const char *wrong_filters(hid_t creation)
     return NULL;
 }
 
-static const char *wrong_layout(hid_t creation)
+static const char *wrong_layout(hid_t creation, size_t value_bytes)
 {
     H5D_layout_t layout = H5Pget_layout(creation);
     if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) /* a virtual dataset */
         return "lies outside the file";
     if (layout == H5D_CHUNKED) {
-        hsize_t chunk[H5S_MAX_RANK], n = 1;
+        hsize_t chunk[H5S_MAX_RANK], n = value_bytes;
         int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk);
         for (int k = 0; k < rank; k++) {
             if (__builtin_mul_overflow(n, chunk[k], &n) || n > CHUNK_BYTES_MAX)
@@ -141,9 +141,13 @@ static const char *wrong_layout(hid_t creation)
 const char *sf_h5_wrong_storage(const sf_h5 *h5, hid_t dataset, hsize_t bytes)
 {
     hid_t creation = H5Dget_create_plist(dataset);
-    const char *wrong = creation < 0 ? "cannot be described" : wrong_layout(creation);
+    hid_t type = H5Dget_type(dataset);
+    bool described = creation >= 0 && type >= 0;
+    const char *wrong = described ? wrong_layout(creation, H5Tget_size(type)) : "cannot be described";
     if (creation >= 0)
         H5Pclose(creation);
+    if (type >= 0)
+        H5Tclose(type);
     hsize_t file_size = 0, stored = wrong ? 0 : H5Dget_storage_size(dataset);
     if (!wrong && (H5Fget_filesize(h5->file, &file_size) < 0 || stored > file_size))
         wrong = "claims more bytes than the file has";

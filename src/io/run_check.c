@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Bytes that the arrays of a run may take: more is not a run but a wrong number. */
-#define BYTES_MAX (UINT64_C(1) << 38)
+#define BYTES_MAX (UINT64_C(1) << 37)
 
 enum { LENGTH_MAX = 1024, WITNESS_MAX = 1024, MIN_SCORE_MAX = 1000000 };
 

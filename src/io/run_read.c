@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/apart.h"
 #include "io/field_io.h"
 #include "io/run_check.h"
 #include "io/run_file.h"
@@ -205,17 +206,11 @@ static int read_open(sf_h5 *h5, sf_view *view, sf_run_data *data)
     return code ? code : hand_over(h5, view, state, data);
 }
 
-int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
+static int read_file(sf_run_data *data, const char *path, sf_error *err)
 {
     sf_view view = {0};
     sf_h5 h5 = {.file = H5I_INVALID_HID};
-    bool sealed;
-    *data = (sf_run_data){0};
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code)
-        code = sf_h5_open(&h5, path, err);
+    int code = sf_h5_open(&h5, path, err);
     if (!code)
         code = read_open(&h5, &view, data);
     h5.err = NULL;
@@ -224,6 +219,26 @@ int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
     if (code)
         sf_run_data_free(data);
     return code;
+}
+
+static int try_file(void *path, sf_error *err)
+{
+    sf_run_data data = {0};
+    int code = read_file(&data, path, err);
+    sf_run_data_free(&data);
+    return code;
+}
+
+int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
+{
+    bool sealed;
+    *data = (sf_run_data){0};
+    int code = sf_h5_probe(path, err);
+    if (!code)
+        code = sf_seal_check(path, &sealed, err);
+    if (!code && !sealed)
+        code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
+    return code ? code : read_file(data, path, err);
 }
 
 void sf_run_data_free(sf_run_data *data)
