@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "dist/wait_mpi.h"
+#include "starfold/problem.h"
 
 enum { CHUNK_BYTES = 1 << 28, CHUNK_COUNTS = 1 << 16, SPINS = 2000, SLEEP_FIRST_NS = 20000, SLEEP_MOST_NS = 500000 };
 
@@ -150,21 +151,34 @@ int64_t sf_comm_max(const sf_comm *comm, int64_t value)
     return most;
 }
 
-/* Adds the halves of up to CHUNK_COUNTS counts apart, so that an overflow of their sum can be seen. */
-static bool sum_chunk(size_t n, uint64_t *counts, uint64_t (*halves)[2])
+/* A count on its way, with a mark that a sum before it did not fit: an operation of MPI cannot fail otherwise. */
+typedef struct travelling {
+    uint64_t count, overflowed;
+} travelling;
+
+static void add_travelling(void *in, void *inout, int *n, MPI_Datatype *type)
 {
-    for (size_t i = 0; i < n; i++) {
-        halves[i][0] = counts[i] & UINT32_MAX;
-        halves[i][1] = counts[i] >> 32;
+    const travelling *from = in;
+    travelling *into = inout;
+    (void)type;
+    for (int i = 0; i < *n; i++) {
+        if (sf_count_add(&into[i].count, from[i].count))
+            into[i].overflowed = 1;
+        into[i].overflowed |= from[i].overflowed;
     }
+}
+
+static bool sum_chunk(size_t n, uint64_t *counts, travelling *chunk, MPI_Datatype type, MPI_Op operation)
+{
+    for (size_t i = 0; i < n; i++)
+        chunk[i] = (travelling){counts[i], 0};
     MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, halves, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(MPI_IN_PLACE, chunk, (int)n, type, operation, MPI_COMM_WORLD, &request);
     sf_wait(&request, NULL, NULL);
     bool fits = true;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t high = halves[i][1] + (halves[i][0] >> 32);
-        fits = fits && high <= UINT32_MAX;
-        counts[i] = (high << 32) + (halves[i][0] & UINT32_MAX);
+        fits = fits && !chunk[i].overflowed;
+        counts[i] = chunk[i].count;
     }
     return fits;
 }
@@ -173,15 +187,25 @@ int sf_comm_sum(const sf_comm *comm, size_t n, uint64_t *counts, sf_error *err)
 {
     if (comm->size == 1 || n == 0)
         return SF_OK;
-    uint64_t(*halves)[2] = malloc((n < CHUNK_COUNTS ? n : CHUNK_COUNTS) * sizeof *halves);
-    int code = halves ? SF_OK : sf_fail(err, SF_ENOMEM, "out of memory for adding %zu counts over the ranks", n);
+    travelling *chunk = malloc((n < CHUNK_COUNTS ? n : CHUNK_COUNTS) * sizeof *chunk);
+    int code = chunk ? SF_OK : sf_fail(err, SF_ENOMEM, "out of memory for adding %zu counts over the ranks", n);
     code = sf_comm_agree(comm, code, err);
+    if (code)
+        goto out;
+    MPI_Datatype type;
+    MPI_Op operation;
+    MPI_Type_contiguous(2, MPI_UINT64_T, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_travelling, 1, &operation);
     bool fits = true;
-    for (size_t at = 0; !code && at < n; at += CHUNK_COUNTS)
-        fits = sum_chunk(n - at < CHUNK_COUNTS ? n - at : CHUNK_COUNTS, counts + at, halves) && fits;
-    free(halves);
+    for (size_t at = 0; at < n; at += CHUNK_COUNTS)
+        fits = sum_chunk(n - at < CHUNK_COUNTS ? n - at : CHUNK_COUNTS, counts + at, chunk, type, operation) && fits;
+    MPI_Op_free(&operation);
+    MPI_Type_free(&type);
     if (!fits)
-        return sf_fail(err, SF_EOVERFLOW, "a count over all ranks does not fit 64 bits");
+        code = sf_fail(err, SF_EOVERFLOW, "a count over all ranks does not fit 64 bits");
+out:
+    free(chunk);
     return code;
 }
 

@@ -25,7 +25,8 @@ _Noreturn void sf_comm_abort(const sf_comm *comm, int status);
  * rank, in *err (which also carries this rank's own failure in). Collective. */
 int sf_comm_agree(const sf_comm *comm, int code, sf_error *err);
 
-/* Sum over the ranks of n counts, in place, on every rank. SF_EOVERFLOW when a sum would not fit. Collective. */
+/* Sum over the ranks of n counts or marks (as sf_count_add adds them), in place, on every rank. SF_EOVERFLOW when a sum
+ * does not fit. Collective. */
 int sf_comm_sum(const sf_comm *comm, size_t n, uint64_t *counts, sf_error *err);
 
 /* Copies n bytes of rank 0 to all. Collective. */

@@ -32,6 +32,7 @@ struct sf_exchange {
     int64_t epochs_max, first_epoch, n_epochs, n_sent; /* of the block; sent on every link out */
     parcel *receive, *send;                            /* [LINKS_MAX][epochs_max] */
     uint8_t *memory;
+    bool given_up;
 };
 
 void sf_exchange_range(const sf_search_config *config, int rank, int size, int64_t *first, int64_t *last)
@@ -154,6 +155,7 @@ void sf_exchange_begin(sf_exchange *exchange, int64_t from, int64_t to)
     x->first_epoch = before + 1;
     x->n_epochs = to / interval - before;
     x->n_sent = 0;
+    x->given_up = false;
     for (int l = 0; l < x->n_in; l++) {
         for (int64_t e = 0; e < x->n_epochs; e++) {
             parcel *p = parcel_of(x, x->receive, l, x->first_epoch + e);
@@ -226,12 +228,10 @@ int sf_exchange_receive(sf_exchange *exchange, bool *given_up, sf_error *err)
     return SF_OK;
 }
 
-int sf_exchange_end(sf_exchange *exchange, bool given_up, sf_deadline *deadline, sf_error *err)
+void sf_exchange_give_up(sf_exchange *exchange)
 {
     sf_exchange *x = exchange;
-    int code = SF_OK;
-    if (!x->message_size)
-        return SF_OK;
+    x->given_up = true;
     for (; x->n_sent < x->n_epochs; x->n_sent++) {
         for (int l = 0; l < x->n_out; l++) {
             const int64_t epoch = x->first_epoch + x->n_sent;
@@ -239,9 +239,15 @@ int sf_exchange_end(sf_exchange *exchange, bool given_up, sf_deadline *deadline,
             MPI_Isend(p->bytes, 0, MPI_BYTE, x->out[l].rank, tag_of(epoch), x->world, &p->request);
         }
     }
+}
+
+int sf_exchange_end(sf_exchange *exchange, sf_deadline *deadline, sf_error *err)
+{
+    sf_exchange *x = exchange;
+    int code = SF_OK;
     for (int64_t epoch = x->first_epoch; epoch < x->first_epoch + x->n_epochs; epoch++) {
         for (int l = 0; l < x->n_in; l++) {
-            int one = take_parcel(x, l, epoch, !given_up && !code, deadline, err);
+            int one = take_parcel(x, l, epoch, !x->given_up && !code, deadline, err);
             code = code ? code : one;
         }
         for (int l = 0; l < x->n_out; l++)

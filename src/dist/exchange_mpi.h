@@ -36,8 +36,11 @@ int sf_exchange_send(sf_exchange *exchange, int64_t generation, sf_error *err);
 /* Waits for the messages that the present generation takes in and hands them over. *given_up: the sender gave up. */
 int sf_exchange_receive(sf_exchange *exchange, bool *given_up, sf_error *err);
 
-/* Ends the block: empty messages for those owed and not sent, then all messages are awaited and, unless given_up,
- * handed over, also those for later blocks. The deadline is that of a rank that failed. */
-int sf_exchange_end(sf_exchange *exchange, bool given_up, sf_deadline *deadline, sf_error *err);
+/* The block is given up here: empty messages for those owed and not sent. */
+void sf_exchange_give_up(sf_exchange *exchange);
+
+/* Ends the block: all messages are awaited and, unless it was given up, handed over, also those for later blocks. The
+ * deadline is that of a rank that failed. */
+int sf_exchange_end(sf_exchange *exchange, sf_deadline *deadline, sf_error *err);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "core/search/archipelago.h"
 #include "dist/exchange_mpi.h"
+#include "dist/shared_evaluation_mpi.h"
 #include "dist/wait_mpi.h"
 
 enum { CHUNK_BYTES = 1 << 20, BLOCK_MAX = 100000 };
@@ -28,11 +29,12 @@ typedef struct search {
     sf_record *record; /* rank 0 */
     sf_archipelago *archipelago;
     sf_exchange *exchange;
-    uint8_t *chunk;     /* rank 0: where packets go that cannot be taken */
-    int64_t generation; /* the last one in the record, the same on all ranks */
-    int64_t length;     /* of the next block */
-    bool saved;         /* rank 0: the record's generation was saved */
-    sf_error failure;   /* this rank's, for the deadline */
+    sf_shared_evaluation *shared; /* NULL: every rank evaluates what it needs */
+    uint8_t *chunk;               /* rank 0: where packets go that cannot be taken */
+    int64_t generation;           /* the last one in the record, the same on all ranks */
+    int64_t length;               /* of the next block */
+    bool saved;                   /* rank 0: the record's generation was saved */
+    sf_error failure;             /* this rank's, for the deadline */
 } search;
 
 /* What rank 0 sends to all at the end of a block. */
@@ -80,6 +82,8 @@ static int run_block(search *s, int64_t target, size_t *n_bytes, uint8_t **packe
     sf_deadline deadline = {.expired = report_fatal, .context = s};
     bool given_up = false;
     sf_exchange_begin(s->exchange, s->generation, target);
+    if (s->shared)
+        sf_shared_evaluation_expect(s->shared, target - s->generation);
     int code = run_generations(s, target, &given_up, err);
     if (code && code != SF_ESTOPPED && s->hooks->fatal) {
         s->failure.code = code;
@@ -87,7 +91,13 @@ static int run_block(search *s, int64_t target, size_t *n_bytes, uint8_t **packe
             s->failure = *err;
         deadline.at_s = sf_now_s() + patience_s;
     }
-    int end = sf_exchange_end(s->exchange, given_up, &deadline, err);
+    if (given_up) {
+        sf_exchange_give_up(s->exchange);
+        if (s->shared)
+            sf_shared_evaluation_leave(s->shared, code, err);
+    }
+    sf_error late = {.code = SF_OK};
+    int end = sf_exchange_end(s->exchange, &deadline, code ? &late : err);
     code = code ? code : end;
     if (!code && !given_up)
         code = sf_archipelago_pack(s->archipelago, true, n_bytes, packet, err);
@@ -128,7 +138,10 @@ static int receive_packet(search *s, int rank, size_t n_bytes, int failed, sf_er
 /* Brings all packets into the record. Collective; rank 0's code counts, *evaluated is good there. */
 static int gather_packets(search *s, size_t n_bytes, uint8_t *packet, uint64_t *evaluated, sf_error *err)
 {
-    const uint64_t mine[2] = {n_bytes, sf_archipelago_evaluated(s->archipelago)};
+    const uint64_t counted = !s->shared           ? sf_archipelago_evaluated(s->archipelago)
+                             : s->comm->rank == 0 ? sf_shared_evaluation_count(s->shared)
+                                                  : 0;
+    const uint64_t mine[2] = {n_bytes, counted};
     *evaluated = mine[1];
     if (s->comm->rank != 0) {
         MPI_Request request;
@@ -293,10 +306,21 @@ static int begin(search *s, const sf_puzzle *puzzle, sf_error *err)
         if (!s->chunk)
             code = sf_fail(err, SF_ENOMEM, "out of memory for gathering results");
     }
-    sf_archipelago_options options = {.n_threads = s->options->n_threads};
+    const sf_record *from = s->record ? s->record : &copy;
+    if (s->options->share_evaluation) {
+        code = sf_comm_agree(s->comm, code, err);
+        if (!code)
+            code = sf_shared_evaluation_open(&s->shared, s->comm, puzzle, s->options->n_threads, s->hooks->stop,
+                                             s->generation >= 0 ? &from->known : NULL, err);
+        if (code)
+            goto out;
+    }
+    sf_archipelago_options options = {.n_threads = s->options->n_threads,
+                                      .evaluate = s->shared ? sf_shared_evaluation_run : NULL,
+                                      .context = s->shared};
     sf_exchange_range(s->config, s->comm->rank, s->comm->size, &options.first_island, &options.last_island);
     if (!code)
-        code = sf_archipelago_open(&s->archipelago, puzzle, s->config, &options, s->record ? s->record : &copy, err);
+        code = sf_archipelago_open(&s->archipelago, puzzle, s->config, &options, from, err);
     code = sf_comm_agree(s->comm, code, err);
     if (!code)
         code = sf_exchange_open(&s->exchange, s->comm, s->config, s->archipelago, err);
@@ -325,6 +349,7 @@ int sf_search_run(const sf_comm *comm, const sf_puzzle *puzzle, const sf_search_
     if (s.record)
         sf_record_sort(s.record);
     sf_exchange_close(s.exchange);
+    sf_shared_evaluation_close(s.shared);
     sf_archipelago_close(s.archipelago);
     free(s.chunk);
     return code;

@@ -40,6 +40,7 @@ typedef struct sf_search_options {
     bool save_first;             /* call `save` before generation 1 */
     int64_t checkpoint_interval; /* generations between saves; 0: only when asked for by `block` */
     int64_t block_generations;   /* at most so many a block; 0: as many as take half a second */
+    bool share_evaluation; /* generations in step, unknown genomes dealt out over all ranks (where counting is dear) */
 } sf_search_options;
 
 /* Runs to config.generations, or to a stop (SF_ESTOPPED on every rank, after `save`; not when the last generation is

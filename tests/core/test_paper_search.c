@@ -1,7 +1,7 @@
-/* The paper's search, statistically: population 30, one elite, mutation 0.1, length 16 on the square lattice. An independent
- * simulation over 4,000 trials gave, after 0, 5, 10, 20 and 50 generations, the mean best score of a population and the
- * mean number of its puzzles that reach 9, the highest score there is. A few hundred trials of ours must agree within their
- * own error bars. */
+/* The paper's search, statistically: population 30, one elite, mutation 0.1, length 16 on the square lattice. An
+ * independent simulation over 4,000 trials gave, after 0, 5, 10, 20 and 50 generations, the mean best score of a
+ * population and the mean number of its puzzles that reach 9, the highest score there is. A few hundred trials of ours
+ * must agree within their own error bars. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -66,8 +66,8 @@ static void test_paper(void)
     config.trials = TRIALS;
     config.seed = test_seed();
     sf_engine_options_init(&engine);
-    CU_ASSERT_EQUAL_FATAL(
-        sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), LENGTH, &err), SF_OK);
+    CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), LENGTH, &err),
+                          SF_OK);
     CU_ASSERT_EQUAL_FATAL(sf_puzzle_open_chain(&puzzle, &problem, &engine, 100000, &err), SF_OK);
     CU_ASSERT_EQUAL_FATAL(sf_record_init(&record, &config, puzzle.length, puzzle.n_scores, &err), SF_OK);
     const sf_archipelago_options options = {.first_island = 0, .last_island = TRIALS, .n_threads = 1};

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "core/plain_search.h"
+#include "dist/shared_evaluation_mpi.h"
+#include "starfold/problem.h"
 
 static sf_comm comm;
 
@@ -75,7 +77,13 @@ static void test_comm(void)
     counts[1] = 0;
     CU_ASSERT_EQUAL(sf_comm_sum(&comm, 2, counts, &err), SF_OK);
     CU_ASSERT(counts[0] == UINT64_MAX && counts[1] == 0);
-    counts[1] = comm.rank == 0 ? UINT64_MAX : 1;
+    counts[0] = comm.rank == 0 ? SF_COUNT_UNKNOWN : 0;
+    counts[1] = comm.rank == 0 ? SF_COUNT_UNKNOWN : 1;
+    CU_ASSERT_EQUAL(sf_comm_sum(&comm, 2, counts, &err), SF_OK);
+    CU_ASSERT_EQUAL(counts[0], SF_COUNT_UNKNOWN);
+    CU_ASSERT_EQUAL(counts[1], comm.size > 1 ? SF_COUNT_SOME : SF_COUNT_UNKNOWN);
+    counts[0] = 0;
+    counts[1] = comm.rank == 0 ? UINT64_MAX - 5 : 4;
     CU_ASSERT_EQUAL(sf_comm_sum(&comm, 2, counts, &err), comm.size > 1 ? SF_EOVERFLOW : SF_OK);
 
     char text[100] = "";
@@ -84,6 +92,72 @@ static void test_comm(void)
     CU_ASSERT_EQUAL(sf_comm_broadcast(&comm, sizeof text, text, &err), SF_OK);
     CU_ASSERT_STRING_EQUAL(text, "from rank 0");
     sf_comm_barrier(&comm);
+}
+
+/* ---- shared evaluation ---- */
+
+/* Overlapping batches on the ranks, none on some: everybody gets the right histograms, each genome is counted once. */
+static void test_shared(void)
+{
+    enum { LENGTH = 9, MOST = 60 };
+    uint64_t state = test_seed() + 3;
+    sf_puzzle puzzle;
+    sf_shared_evaluation *shared;
+    sf_error err = {0};
+    static bool asked[1 << LENGTH];
+    uint64_t n_asked = 0;
+    open_puzzle(&puzzle, LENGTH);
+    trouble = (struct trouble){.onemax = trouble.onemax, .calls_left = -1};
+    CU_ASSERT_EQUAL_FATAL(sf_shared_evaluation_open(&shared, &comm, &puzzle, 1 + comm.rank % 2, NULL, NULL, &err),
+                          SF_OK);
+    sf_shared_evaluation_expect(shared, 100);
+    memset(asked, 0, sizeof asked);
+    for (int call = 0; call < 100; call++) {
+        static uint8_t genomes[MOST][LENGTH];
+        static uint64_t histograms[MOST][LENGTH + 1];
+        size_t n = 0;
+        for (int rank = 0; rank < comm.size; rank++) { /* every rank draws all, and keeps its own */
+            const size_t count = test_random(&state) % 3 == 0 ? 0 : test_random(&state) % MOST;
+            n = rank == comm.rank ? count : n;
+            for (size_t i = 0; i < count; i++) {
+                const size_t code = test_random(&state) % (size_t)(1 << (1 + call % LENGTH));
+                n_asked += !asked[code];
+                asked[code] = true;
+                for (int j = 0; j < LENGTH && rank == comm.rank; j++)
+                    genomes[i][j] = (uint8_t)(code >> j & 1);
+            }
+        }
+        CU_ASSERT_EQUAL_FATAL(sf_shared_evaluation_run(shared, n, genomes[0], histograms[0], &err), SF_OK);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t expected[LENGTH + 1];
+            CU_ASSERT_EQUAL(puzzle.kind->verify(puzzle.instance, genomes[i], expected, &err), SF_OK);
+            CU_ASSERT_EQUAL(memcmp(histograms[i], expected, sizeof expected), 0);
+        }
+        CU_ASSERT_EQUAL(sf_shared_evaluation_count(shared), n_asked);
+    }
+    sf_shared_evaluation_leave(shared, SF_EIO, &err); /* no call is left: nothing */
+
+    /* a rank leaves, and one gives up because of it: the call fails on all with the reason */
+    for (int bad = 0; bad < comm.size && comm.size > 1; bad++) {
+        uint8_t genome[LENGTH] = {0};
+        uint64_t histogram[LENGTH + 1];
+        sf_shared_evaluation *other;
+        CU_ASSERT_EQUAL(sf_shared_evaluation_open(&other, &comm, &puzzle, 1, NULL, NULL, &err), SF_OK);
+        sf_shared_evaluation_expect(other, 1);
+        if (comm.rank == bad) {
+            sf_fail(&err, SF_ENOMEM, "no memory");
+            sf_shared_evaluation_leave(other, SF_ENOMEM, &err);
+            sf_shared_evaluation_leave(other, SF_ENOMEM, &err); /* once is enough */
+        } else if (comm.rank == (bad + 1) % comm.size && comm.size > 2) {
+            sf_shared_evaluation_leave(other, SF_OK, &err);
+        } else {
+            CU_ASSERT_EQUAL(sf_shared_evaluation_run(other, 1, genome, histogram, &err), SF_ENOMEM);
+            CU_ASSERT_STRING_EQUAL(err.text, "no memory");
+        }
+        sf_shared_evaluation_close(other);
+    }
+    sf_shared_evaluation_close(shared);
+    sf_puzzle_close(&puzzle);
 }
 
 /* ---- searches ---- */
@@ -143,6 +217,7 @@ static sf_search_config random_config(uint64_t *state)
 static sf_search_options random_options(uint64_t *state)
 {
     return (sf_search_options){.n_threads = 1,
+                               .share_evaluation = test_random(state) % 2,
                                .save_first = test_random(state) % 2,
                                .checkpoint_interval = (int64_t)(test_random(state) % 3) * 4,
                                .block_generations = (int64_t)(test_random(state) % 3) * 3};
@@ -360,6 +435,7 @@ static void test_close(void)
 
 const test_case test_cases[] = {{"open", test_open},
                                 {"agree, sum, broadcast", test_comm},
+                                {"shared evaluation", test_shared},
                                 {"a search equals the plain one", test_undisturbed},
                                 {"stopped and resumed equals the plain one", test_stopped},
                                 {"a failing rank ends the search everywhere", test_failed},

@@ -78,6 +78,14 @@ static void run_part(run *r, size_t part, uint64_t *scratch)
 int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatile int *stop, sf_part_evaluate evaluate,
                  const void *context, uint64_t *histograms, sf_error *err)
 {
+    memset(histograms, 0, plan->n_sequences * (size_t)n_scores * sizeof *histograms);
+    return sf_parts_run_some(plan, 0, plan->n_parts, n_scores, n_threads, stop, evaluate, context, histograms, err);
+}
+
+int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, int n_scores, int n_threads,
+                      const volatile int *stop, sf_part_evaluate evaluate, const void *context, uint64_t *histograms,
+                      sf_error *err)
+{
     run r = {.plan = plan,
              .n_scores = (size_t)n_scores,
              .stop = stop,
@@ -90,7 +98,6 @@ int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatil
         size_t rows = plan->block < plan->n_sequences ? plan->block : plan->n_sequences;
         if (__builtin_mul_overflow(rows, (size_t)n_scores * sizeof(uint64_t), &scratch_bytes))
             return sf_fail(err, SF_ENOMEM, "no memory for the histograms of %zu sequences", rows);
-        memset(histograms, 0, plan->n_sequences * (size_t)n_scores * sizeof *histograms);
     } else {
         scratch_bytes = 0;
     }
@@ -103,7 +110,7 @@ int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatil
             note_failure(&r, 0, &no_memory);
         }
 #pragma omp for schedule(dynamic)
-        for (size_t part = 0; part < plan->n_parts; part++) {
+        for (size_t part = first_part; part < last_part; part++) {
             bool failed;
 #pragma omp atomic read
             failed = r.failed;
