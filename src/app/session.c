@@ -14,6 +14,7 @@
 #include "dist/search_mpi.h"
 
 enum { STORED_LEVELS = 10 };
+static const double MEETING_S = 5e-4;
 
 /* ---- configuration ---- */
 
@@ -222,12 +223,27 @@ static int save_empty(sf_session *session, sf_error *err)
     return code ? sf_fail(err, code, "%s", failed.text) : SF_ESTOPPED;
 }
 
+/* A generation of short chains is evaluated in less time than threads take to meet; then one thread is faster, above all
+ * where others use the cores too. */
+static int search_threads(const sf_session *session)
+{
+    const sf_search_config *config = &session->config;
+    const sf_engine *engine = sf_puzzle_engine(&session->puzzle);
+    sf_engine_options options;
+    sf_engine_cost cost;
+    sf_app_engine_options(session->app, &options);
+    if (!engine || sf_engine_estimate(sf_engine_name(engine), &session->problem, &options, &cost, NULL) != 0)
+        return sf_app_threads(session->app);
+    double genomes = (double)config->trials * config->islands * config->population / session->app->comm.size;
+    return cost.sequence_s * genomes < MEETING_S ? 1 : sf_app_threads(session->app);
+}
+
 static int search(sf_session *session, sf_error *err)
 {
     sf_app *app = session->app;
     bool speaks = sf_app_speaks(app);
     const sf_search_hooks hooks = {session, on_block, on_save, &sf_stop_flag, on_fatal};
-    const sf_search_options options = {.n_threads = sf_app_threads(app),
+    const sf_search_options options = {.n_threads = search_threads(session),
                                        .save_first = !session->resumed,
                                        .checkpoint_interval = app->options.settings.checkpoint_interval};
     int code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);

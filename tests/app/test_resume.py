@@ -111,7 +111,7 @@ class Resume(Case):
     def test_chain_of_pieces(self):
         """Many short pieces by time, on changing layouts, equal one long run."""
         words = list(LONG)
-        words[words.index("--generations") + 1] = "30000"
+        words[words.index("--generations") + 1] = "12000"
         result = run("run", "--output", self.output, "--quiet", *words, "--time-limit", "0.3")
         pieces = 1
         while result.status == 75 and pieces < 60:
