@@ -45,6 +45,10 @@ typedef struct sf_plan {
 
 typedef struct sf_engine sf_engine; /* an opened engine; constant afterwards, shared between threads */
 
+/* Name of the engine that sf_engine_open would open, in static storage; the same errors as there. */
+int sf_engine_choose(const sf_problem *problem, const sf_engine_options *options, size_t n_expected, const char **name,
+                     sf_error *err);
+
 /* Opens the engine that `options` names. auto: the cheapest that counts n_expected sequences; for chains of more than
  * 32 residues (square) or 22 (cubic) the one that proves the set of scores, where it knows the model. *engine is NULL
  * on failure. SF_ELIMIT, with the size it would need, when it does not fit memory; SF_EINPUT for an unknown name. */

@@ -24,13 +24,15 @@ static double wall_seconds(const sf_app *app, const sf_engine_cost *cost, size_t
     return cost->open_s / threads + cost->sequence_s * (double)n / (threads * app->comm.size);
 }
 
-/* Estimates of all engines; returns the one that --engine names, or the cheapest, or -1. */
-static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines)
+/* Estimates of all engines; returns the index of the one that would be taken, or -1, then `err` says why. */
+static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines, sf_error *err)
 {
-    const char *const *names = sf_engine_names();
+    const char *const *names = sf_engine_names(), *chosen = NULL;
     sf_engine_options options;
     int best = -1;
     sf_app_engine_options(app, &options);
+    if (sf_engine_choose(problem, &options, n, &chosen, err) != 0)
+        chosen = NULL;
     for (*n_engines = 0; names[*n_engines] && *n_engines < ENGINES_MAX; (*n_engines)++) {
         estimate *e = &all[*n_engines];
         sf_error why = {0, ""};
@@ -38,8 +40,7 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
         e->code = sf_engine_estimate(e->name, problem, &options, &e->cost, &why);
         snprintf(e->why, sizeof e->why, "%s", why.text);
         e->seconds = e->code ? 0 : wall_seconds(app, &e->cost, n);
-        bool wanted = strcmp(options.engine, "auto") == 0 || strcmp(options.engine, e->name) == 0;
-        if (!e->code && wanted && (best < 0 || e->seconds < all[best].seconds))
+        if (chosen && strcmp(chosen, e->name) == 0)
             best = *n_engines;
     }
     return best;
@@ -74,7 +75,8 @@ static int explain_json(const sf_problem *problem, size_t n, const estimate *all
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
 {
     estimate all[ENGINES_MAX];
-    int n_engines, best = estimate_all(app, problem, n, all, &n_engines);
+    sf_error why = {0, ""};
+    int n_engines, best = estimate_all(app, problem, n, all, &n_engines, &why);
     char count[32], time[32], memory[32];
     if (app->options.settings.format)
         return explain_json(problem, n, all, n_engines, best, err);
@@ -88,6 +90,8 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
             printf("  %-8s about %s, %s a rank%s\n", all[i].name, sf_seconds_text(all[i].seconds, time),
                    sf_bytes_text(all[i].cost.memory_bytes, memory), i == best ? "  <- would be taken" : "");
     }
+    if (best < 0)
+        printf("  refused: %s\n", why.text);
     return 0;
 }
 
@@ -95,7 +99,7 @@ int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_er
 {
     uint64_t limit = app->options.settings.refuse_over_ms;
     estimate all[ENGINES_MAX];
-    int n_engines, best = limit ? estimate_all(app, problem, n, all, &n_engines) : -1;
+    int n_engines, best = limit ? estimate_all(app, problem, n, all, &n_engines, NULL) : -1;
     char time[32], most[32];
     if (best < 0 || all[best].seconds * 1e3 <= (double)limit)
         return 0;

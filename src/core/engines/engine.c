@@ -154,20 +154,41 @@ int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_eng
     return ops->estimate(problem, &resolved, cost, err);
 }
 
+/* The engine that options ask for, when it can do the problem within the memory that `resolved` allows. */
+static int choose_asked(const sf_problem *problem, const sf_engine_options *resolved, size_t n_expected,
+                        const sf_engine_ops **ops, sf_error *err)
+{
+    sf_engine_cost cost;
+    if (strcmp(resolved->engine, "auto") == 0)
+        return choose_auto(problem, resolved, n_expected, ops, err);
+    int status = find(resolved->engine, ops, err);
+    return status != SF_OK ? status : fitting_estimate(*ops, problem, resolved, &cost, err);
+}
+
+int sf_engine_choose(const sf_problem *problem, const sf_engine_options *options, size_t n_expected, const char **name,
+                     sf_error *err)
+{
+    const sf_engine_ops *ops = NULL;
+    int status = check_options(options, err);
+    if (status != SF_OK)
+        return status;
+    sf_engine_options resolved = with_memory(options);
+    status = choose_asked(problem, &resolved, n_expected, &ops, err);
+    if (status == SF_OK)
+        *name = ops->name;
+    return status;
+}
+
 int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                    sf_error *err)
 {
     const sf_engine_ops *ops = NULL;
-    sf_engine_cost cost;
     *engine = NULL;
     int status = check_options(options, err);
     if (status != SF_OK)
         return status;
     sf_engine_options resolved = with_memory(options);
-    if (strcmp(options->engine, "auto") == 0)
-        status = choose_auto(problem, &resolved, n_expected, &ops, err);
-    else if ((status = find(options->engine, &ops, err)) == SF_OK)
-        status = fitting_estimate(ops, problem, &resolved, &cost, err);
+    status = choose_asked(problem, &resolved, n_expected, &ops, err);
     if (status != SF_OK)
         return status;
 
