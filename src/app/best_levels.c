@@ -1,5 +1,5 @@
-/* The best levels. The store of known sequences is in no useful order, so rows are sorted; the order is total, so the same
- * sequences give the same list. */
+/* The best levels. The store of known sequences is in no useful order, so rows are sorted; the order is total, so the
+ * same sequences give the same list. */
 #include "app/best_levels.h"
 
 #include <stdlib.h>

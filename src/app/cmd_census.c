@@ -14,8 +14,8 @@ enum { CENSUS_LENGTH_MAX = 24, BATCH = 1 << 16 };
 typedef struct census {
     sf_problem problem;
     uint64_t n_sequences, n_unique, n_gaps;
-    uint64_t fitness[SF_SCORES_MAX + 1];  /* index: distinct scores */
-    uint64_t max_score[SF_SCORES_MAX];    /* index: best score - min_score */
+    uint64_t fitness[SF_SCORES_MAX + 1]; /* index: distinct scores */
+    uint64_t max_score[SF_SCORES_MAX];   /* index: best score - min_score */
 } census;
 
 /* ---- counting ---- */
@@ -194,8 +194,9 @@ const sf_command sf_command_census = {
     .name = "census",
     .words = "",
     .summary = "all sequences of a length: how many have each fitness",
-    .text = "Evaluates all 2^N sequences of N residues: how many have each number of distinct scores, each best score, a "
-            "unique best conformation, and gaps between their scores.",
+    .text =
+        "Evaluates all 2^N sequences of N residues: how many have each number of distinct scores, each best score, a "
+        "unique best conformation, and gaps between their scores.",
     .groups = groups,
     .run = run_census,
 };

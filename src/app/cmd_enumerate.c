@@ -257,8 +257,9 @@ const sf_command sf_command_enumerate = {
     .name = "enumerate",
     .words = "SEQUENCE...",
     .summary = "count every conformation of a sequence by its score",
-    .text = "Counts the conformations of each sequence by score, up to rotation and reflection: its exact histogram, its "
-            "distinct scores, its best score and its stars. Sequences may differ in length.",
+    .text =
+        "Counts the conformations of each sequence by score, up to rotation and reflection: its exact histogram, its "
+        "distinct scores, its best score and its stars. Sequences may differ in length.",
     .min_words = 0,
     .max_words = 1 << 20,
     .groups = groups,

@@ -34,8 +34,8 @@ static void print_config(const sf_run_view *view)
     for (size_t i = 0; i < view->data.meta.n_config; i++) {
         const sf_config_entry *entry = &view->data.config[i];
         bool is_default = strcmp(entry->origin, "default") == 0;
-        printf("    %-20s %-16s%s%s%s\n", entry->name, entry->value, is_default ? "" : "(", is_default ? "" : entry->origin,
-               is_default ? "" : ")");
+        printf("    %-20s %-16s%s%s%s\n", entry->name, entry->value, is_default ? "" : "(",
+               is_default ? "" : entry->origin, is_default ? "" : ")");
     }
 }
 
@@ -59,11 +59,12 @@ static void print_text(const sf_run_view *view)
     printf("  search         %d trials x %d islands x %d individuals, seed %" PRIu64 "\n", record->config.trials,
            record->config.islands, record->config.population, record->config.seed);
     printf("  sequences      %s\n", sf_count_text(record->known.n, count));
-    printf("  best fitness   %d distinct scores, %s sequences\n", best, sf_count_text(count_best(&record->known, best), count));
+    printf("  best fitness   %d distinct scores, %s sequences\n", best,
+           sf_count_text(count_best(&record->known, best), count));
     if (record->generation >= 0) {
         int64_t first = mean_hundredths(record, 0), last = mean_hundredths(record, record->generation);
-        printf("  mean fitness   %" PRId64 ".%02" PRId64 " at first, %" PRId64 ".%02" PRId64 " now\n", first / 100, first % 100,
-               last / 100, last % 100);
+        printf("  mean fitness   %" PRId64 ".%02" PRId64 " at first, %" PRId64 ".%02" PRId64 " now\n", first / 100,
+               first % 100, last / 100, last % 100);
     }
     printf("  migrants       %s\n", sf_count_text(record->n_migrants, count));
     printf("  written by     %s %s (%s), schema %d\n", view->data.program, view->data.version, view->data.revision,

@@ -45,8 +45,8 @@ static int print_text(const level_list *list, sf_error *err)
             if (code)
                 return code;
             uint64_t n = histogram_of(list, level->row)[score - list->problem.min_score];
-            printf("     %-3s from %2d   %s   score %d, one of %s\n", names[star], level->stars[star], level->solution[star],
-                   score, n >= SF_COUNT_UNKNOWN ? "uncounted many" : sf_count_text(n, count));
+            printf("     %-3s from %2d   %s   score %d, one of %s\n", names[star], level->stars[star],
+                   level->solution[star], score, n >= SF_COUNT_UNKNOWN ? "uncounted many" : sf_count_text(n, count));
         }
     }
     return 0;
@@ -111,7 +111,8 @@ static int levels(sf_app *app, sf_error *err)
         code = sf_run_view_problem(&view, &list.problem, err);
     if (!code) {
         list.known = &view.data.record.known;
-        code = sf_best_levels(&list.problem, list.known, (size_t)app->options.settings.count, &list.level, &list.n, err);
+        code =
+            sf_best_levels(&list.problem, list.known, (size_t)app->options.settings.count, &list.level, &list.n, err);
     }
     if (!code)
         code = app->options.settings.format ? print_json(&list, err) : print_text(&list, err);
@@ -126,8 +127,9 @@ const sf_command sf_command_levels = {
     .name = "levels",
     .words = "RUN.h5",
     .summary = "the best levels of a run, with stars and example solutions",
-    .text = "Lists the best sequences of a run as levels: most distinct scores first, then the highest best score, then by "
-            "letters, each with its stars and an example solution for every star.",
+    .text =
+        "Lists the best sequences of a run as levels: most distinct scores first, then the highest best score, then by "
+        "letters, each with its stars and an example solution for every star.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -147,8 +147,9 @@ static int prepare(sf_session *session, sf_app *app, source *from, bool *again, 
         return code;
     int64_t wanted = app->options.settings.generations;
     if (wanted < from->data.record.generation)
-        return sf_fail(err, SF_EINPUT, "--generations is %" PRId64 " but %" PRId64 " are done; allowed are that many or more",
-                       wanted, from->data.record.generation);
+        return sf_fail(err, SF_EINPUT,
+                       "--generations is %" PRId64 " but %" PRId64 " are done; allowed are that many or more", wanted,
+                       from->data.record.generation);
     *again = !from->finished || wanted > from->data.record.generation;
     if (*again && wanted != from->data.record.config.generations)
         code = resize_record(&from->data.record, wanted, err);
@@ -163,7 +164,8 @@ static int resume(sf_app *app, sf_error *err)
     source from = {.path = ""};
     bool again = false;
     sf_run_paths_init(&session.paths, app->options.words[0]);
-    int code = strlen(app->options.words[0]) >= SF_TEXT_SIZE ? sf_fail(err, SF_EINPUT, "the name of the run is too long") : 0;
+    int code =
+        strlen(app->options.words[0]) >= SF_TEXT_SIZE ? sf_fail(err, SF_EINPUT, "the name of the run is too long") : 0;
     if (!code && sf_app_speaks(app))
         code = prepare(&session, app, &from, &again, err);
     code = sf_comm_agree(&app->comm, code, err);
@@ -197,10 +199,12 @@ const sf_command sf_command_resume = {
     .name = "resume",
     .words = "RUN.h5",
     .summary = "go on with a run from its last checkpoint",
-    .text = "Goes on from the last good checkpoint of RUN.h5 on any number of ranks and threads; the finished file is the "
-            "one an undisturbed run writes. A finished run is left alone unless more --generations are asked for. These may "
-            "differ from the run so far: --generations (more), --threads, --quiet, checkpoints and limits, --engine, "
-            "--memory-limit. The other search and puzzle options may be given, but only as they were.",
+    .text =
+        "Goes on from the last good checkpoint of RUN.h5 on any number of ranks and threads; the finished file is the "
+        "one an undisturbed run writes. A finished run is left alone unless more --generations are asked for. These "
+        "may "
+        "differ from the run so far: --generations (more), --threads, --quiet, checkpoints and limits, --engine, "
+        "--memory-limit. The other search and puzzle options may be given, but only as they were.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

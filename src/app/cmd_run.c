@@ -14,12 +14,14 @@ static int claim_output(sf_session *session, sf_error *err)
     if (sf_path_is_folder(paths->output))
         return sf_fail(err, SF_EINPUT, "the output '%.300s' is a folder; name a file in it", paths->output);
     if (found && !settings->force)
-        return sf_fail(err, SF_EEXIST, "%.200s exists; choose another output, replace it with --force, or go on with: "
-                       "starfold resume %.150s", found, paths->output);
+        return sf_fail(err, SF_EEXIST,
+                       "%.200s exists; choose another output, replace it with --force, or go on with: "
+                       "starfold resume %.150s",
+                       found, paths->output);
     int code = sf_run_paths_lock(&session->paths, err);
     if (!code)
-        code = sf_record_init(&session->record, &session->config, session->problem.length, session->problem.n_scores,
-                              err);
+        code =
+            sf_record_init(&session->record, &session->config, session->problem.length, session->problem.n_scores, err);
     if (!code && found)
         sf_run_paths_drop_checkpoints(paths); /* of the run that is replaced */
     return code;
@@ -54,16 +56,17 @@ static int run(sf_app *app, sf_error *err)
     return code;
 }
 
-static const sf_option_group *const groups[] = {&sf_group_run,    &sf_group_search, &sf_group_problem, &sf_group_output,
-                                                &sf_group_engine, &sf_group_common, NULL};
+static const sf_option_group *const groups[] = {
+    &sf_group_run, &sf_group_search, &sf_group_problem, &sf_group_output, &sf_group_engine, &sf_group_common, NULL};
 
 const sf_command sf_command_run = {
     .name = "run",
     .words = "",
     .summary = "search for good puzzles with islands of a genetic algorithm",
-    .text = "Breeds sequences for many distinct scores on islands spread over ranks, and writes all it learns to one HDF5 "
-            "file. The file is the same byte for byte on any number of ranks and threads. SIGUSR1, SIGTERM, a file "
-            "RUN.h5.stop or the time limit end it early with a checkpoint and status 75; 'starfold resume' goes on.",
+    .text =
+        "Breeds sequences for many distinct scores on islands spread over ranks, and writes all it learns to one HDF5 "
+        "file. The file is the same byte for byte on any number of ranks and threads. SIGUSR1, SIGTERM, a file "
+        "RUN.h5.stop or the time limit end it early with a checkpoint and status 75; 'starfold resume' goes on.",
     .groups = groups,
     .run = run,
 };

@@ -25,7 +25,8 @@ static double wall_seconds(const sf_app *app, const sf_engine_cost *cost, size_t
 }
 
 /* Estimates of all engines; returns the index of the one that would be taken, or -1, then `err` says why. */
-static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines, sf_error *err)
+static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines,
+                        sf_error *err)
 {
     const char *const *names = sf_engine_names(), *chosen = NULL;
     sf_engine_options options;
@@ -46,7 +47,8 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
     return best;
 }
 
-static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best, sf_error *err)
+static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best,
+                        sf_error *err)
 {
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "lattice", problem->lattice->name);

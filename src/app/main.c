@@ -1,5 +1,5 @@
-/* starfold: finds the command, reads its options, runs it, and turns what came of it into an exit status and at most one
- * line on standard error, whatever the number of ranks. */
+/* starfold: finds the command, reads its options, runs it, and turns what came of it into an exit status and at most
+ * one line on standard error, whatever the number of ranks. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,9 @@
 #include "core/base/isa.h"
 #include "io/version.h"
 
-
 static const sf_command *const commands[] = {
-    &sf_command_run,   &sf_command_resume, &sf_command_enumerate, &sf_command_census,
-    &sf_command_levels, &sf_command_info,
+    &sf_command_run,  &sf_command_resume, &sf_command_enumerate, &sf_command_census, &sf_command_levels,
+    &sf_command_info, &sf_command_verify, &sf_command_repair,    &sf_command_digest,
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 

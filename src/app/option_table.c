@@ -34,6 +34,19 @@ static const char *const *engine_names(void)
     return names;
 }
 
+/* plain, then what the core has. */
+static const char *const *recount_names(void)
+{
+    static const char *names[ENGINES_MAX + 2];
+    if (!names[0]) {
+        const char *const *core = sf_engine_names();
+        for (int i = 0; i < ENGINES_MAX && core[i]; i++)
+            names[i + 1] = core[i];
+        names[0] = "plain";
+    }
+    return names;
+}
+
 static const char *const *selection_names(void)
 {
     static const char *const names[] = {[SF_SELECTION_PROPORTIONAL] = "proportional", NULL};
@@ -171,6 +184,20 @@ static const sf_option levels[] = {
     {"count", "K", SF_OPTION_INTEGER, FIELD(count), "10", 1, 1000000, .help = "how many levels"},
 };
 const sf_option_group sf_group_levels = GROUP("Levels", levels);
+
+static const sf_option verify[] = {
+    {"recount", "NAME", SF_OPTION_CHOICE, FIELD(recount), "plain", .choices = recount_names,
+     .help = "how histograms are counted again"},
+    {"sample", "K", SF_OPTION_INTEGER, FIELD(sample), NULL, 1, MILLIARD,
+     .help = "count only K sequences again, evenly spread (default: all)"},
+};
+const sf_option_group sf_group_verify = GROUP("Verify", verify);
+
+static const sf_option copy[] = {
+    {"output", "COPY.h5", SF_OPTION_TEXT, FIELD(output), .help = "the file to write (default: RUN.repaired.h5)"},
+    {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "replace an existing copy"},
+};
+const sf_option_group sf_group_copy = GROUP("Copy", copy);
 
 /* The paper: three-star puzzles of 16 residues on the square lattice. */
 static const sf_preset_pair paper[] = {

@@ -59,8 +59,8 @@ static int unknown_name(const sf_options *options, const char *where, const char
         names[i] = options->option[i]->name;
     const char *nearest = sf_nearest(name, names);
     if (nearest)
-        return sf_fail(err, SF_EINPUT, "%sunknown %s '%s%.60s'; did you mean '%s%s'?", where, what, prefix, name, prefix,
-                       nearest);
+        return sf_fail(err, SF_EINPUT, "%sunknown %s '%s%.60s'; did you mean '%s%s'?", where, what, prefix, name,
+                       prefix, nearest);
     return sf_fail(err, SF_EINPUT, "%sunknown %s '%s%.60s'; 'starfold %s --help' lists them", where, what, prefix, name,
                    options->command->name);
 }
@@ -90,12 +90,13 @@ static int refuse_word(const sf_options *options, int result, const char *word, 
         return sf_fail(err, SF_EINPUT, "--%s takes no value", name);
     if (strncmp(word, "--", 2) == 0)
         return unknown_name(options, "", "option", "--", name, err);
-    return sf_fail(err, SF_EINPUT, "unknown option '%.60s'; options are written out, 'starfold %s --help' lists them", word,
-                   options->command->name);
+    return sf_fail(err, SF_EINPUT, "unknown option '%.60s'; options are written out, 'starfold %s --help' lists them",
+                   word, options->command->name);
 }
 
 /* Collects the assignments of the command line; *n is set. */
-static int read_words(sf_options *options, int argc, char **argv, assignment *given, int given_max, int *n, sf_error *err)
+static int read_words(sf_options *options, int argc, char **argv, assignment *given, int given_max, int *n,
+                      sf_error *err)
 {
     struct option names[SF_OPTIONS_MAX + 1];
     memset(names, 0, sizeof names);
@@ -222,8 +223,8 @@ static int apply_preset(sf_options *options, const char *name, sf_error *err)
         return sf_fail(err, SF_EINPUT, "unknown preset '%.60s'; allowed:%s", name, known);
     }
     for (; pair->name; pair++) {
-        int code = sf_option_set(options, sf_options_find(options, pair->name), pair->value, SF_ORIGIN_PRESET,
-                                 "preset ", err);
+        int code =
+            sf_option_set(options, sf_options_find(options, pair->name), pair->value, SF_ORIGIN_PRESET, "preset ", err);
         if (code)
             return code;
     }
@@ -275,8 +276,8 @@ int sf_options_read(sf_options *options, int argc, char **argv, sf_error *err)
     if (!code && config)
         code = read_file(options, config, false, err);
     for (int i = 0; !code && i < n; i++)
-        code = sf_option_set(options, given[i].idx, given[i].text ? given[i].text : "true", SF_ORIGIN_COMMAND_LINE, "--",
-                             err);
+        code = sf_option_set(options, given[i].idx, given[i].text ? given[i].text : "true", SF_ORIGIN_COMMAND_LINE,
+                             "--", err);
     if (!code)
         code = check_words(options, err);
 out:

@@ -73,9 +73,11 @@ static int refuse_folder(const char *output, int error, sf_error *err)
     snprintf(copy, sizeof copy, "%s", output);
     const char *folder = dirname(copy);
     if (stat(folder, &about) != 0)
-        return sf_fail(err, SF_EINPUT, "the folder '%.300s' of the output does not exist; make it, or choose another", folder);
+        return sf_fail(err, SF_EINPUT, "the folder '%.300s' of the output does not exist; make it, or choose another",
+                       folder);
     if (!S_ISDIR(about.st_mode))
-        return sf_fail(err, SF_EINPUT, "'%.300s' is not a folder, so the output cannot be in it; choose another", folder);
+        return sf_fail(err, SF_EINPUT, "'%.300s' is not a folder, so the output cannot be in it; choose another",
+                       folder);
     return sf_fail(err, SF_EINPUT, "cannot write in the folder '%.300s' of the output: %s; choose another", folder,
                    strerror(error));
 }
@@ -83,7 +85,8 @@ static int refuse_folder(const char *output, int error, sf_error *err)
 static bool same_file(int fd, const char *path)
 {
     struct stat here, there;
-    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
 }
 
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err)

@@ -23,8 +23,8 @@ void sf_run_paths_init(sf_run_paths *paths, const char *output);
 bool sf_path_exists(const char *path);
 bool sf_path_is_folder(const char *path);
 
-/* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the holder
- * when another job has it. It is given back by sf_run_paths_unlock, or by the death of the process. */
+/* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the
+ * holder when another job has it. It is given back by sf_run_paths_unlock, or by the death of the process. */
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err);
 void sf_run_paths_unlock(sf_run_paths *paths);
 

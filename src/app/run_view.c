@@ -1,5 +1,5 @@
-/* Reading for `info` and `levels`. Whether a run that is not finished still goes on is told by its lock, not by what the
- * file says of itself: a killed run could not write that down. */
+/* Reading for `info` and `levels`. Whether a run that is not finished still goes on is told by its lock, not by what
+ * the file says of itself: a killed run could not write that down. */
 #include "app/run_view.h"
 
 #include <string.h>
@@ -38,11 +38,13 @@ const char *sf_run_view_option(const sf_run_view *view, const char *name)
 
 int sf_run_view_problem(const sf_run_view *view, sf_problem *problem, sf_error *err)
 {
-    const char *lattice_name = sf_run_view_option(view, "lattice"), *model_name = sf_run_view_option(view, "score-model");
+    const char *lattice_name = sf_run_view_option(view, "lattice"),
+               *model_name = sf_run_view_option(view, "score-model");
     const sf_lattice *lattice = sf_lattice_find(lattice_name);
     const sf_score_model *model = sf_score_model_find(model_name);
     if (!lattice || !model)
-        return sf_fail(err, SF_EFORMAT, "%.200s holds a search on lattice '%.40s' with score model '%.40s', unknown here",
+        return sf_fail(err, SF_EFORMAT,
+                       "%.200s holds a search on lattice '%.40s' with score model '%.40s', unknown here",
                        view->paths.output, lattice_name, model_name);
     int code = sf_problem_init(problem, lattice, model, view->data.record.length, err);
     if (!code && problem->n_scores != view->data.record.n_scores)

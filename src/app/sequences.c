@@ -1,5 +1,5 @@
-/* Words or lines become groups of distinct puzzles. The table of a length is worth opening once for all its sequences, and
- * an answer once for all that fold alike, hence groups by length and one row for a chain and its reverse. */
+/* Words or lines become groups of distinct puzzles. The table of a length is worth opening once for all its sequences,
+ * and an answer once for all that fold alike, hence groups by length and one row for a chain and its reverse. */
 #include "app/sequences.h"
 
 #include <ctype.h>
@@ -134,7 +134,8 @@ static int name_place(const sf_app *app, size_t number, const char *text, sf_err
     snprintf(line, sizeof line, "%s", err->text);
     if (app->options.settings.file[0])
         return sf_fail(err, err->code, "%.200s line %zu: %s", app->options.settings.file, number, line);
-    return sf_fail(err, err->code, "sequence %zu ('%.*s%s'): %s", number, 70, text, strlen(text) > 70 ? "..." : "", line);
+    return sf_fail(err, err->code, "sequence %zu ('%.*s%s'): %s", number, 70, text, strlen(text) > 70 ? "..." : "",
+                   line);
 }
 
 /* Checks the length of one sequence and finds its group. */
@@ -145,13 +146,14 @@ static int place_sequence(sf_sequence_list *list, const sf_app *app, size_t numb
     int code = 0;
     asked->text = text;
     if (length < SF_LENGTH_MIN || length > SF_LENGTH_MAX)
-        code = sf_fail(err, SF_EINPUT, "it has %zu residues; allowed are %d to %d", length, SF_LENGTH_MIN, SF_LENGTH_MAX);
+        code =
+            sf_fail(err, SF_EINPUT, "it has %zu residues; allowed are %d to %d", length, SF_LENGTH_MIN, SF_LENGTH_MAX);
     if (!code && app->options.settings.length && length != (size_t)app->options.settings.length)
         code = sf_fail(err, SF_EINPUT, "it has %zu residues but --length is %d", length,
                        (int)app->options.settings.length);
     if (!code && app->options.settings.file[0] && number > 0 && length != strlen(list->asked[0].text))
-        code = sf_fail(err, SF_EINPUT, "it has %zu residues but the first line has %zu; a file holds one length", length,
-                       strlen(list->asked[0].text));
+        code = sf_fail(err, SF_EINPUT, "it has %zu residues but the first line has %zu; a file holds one length",
+                       length, strlen(list->asked[0].text));
     if (!code)
         code = find_group(list, app, (int)length, &asked->group, err);
     if (!code)

@@ -10,10 +10,10 @@
 
 typedef struct sf_sequence_group {
     sf_problem problem;
-    size_t n;           /* distinct puzzles */
-    uint8_t *elements;  /* [n][length], canonical */
+    size_t n;            /* distinct puzzles */
+    uint8_t *elements;   /* [n][length], canonical */
     uint64_t *histogram; /* [n][n_scores], for the caller to fill; owned */
-    char engine[16];    /* what counted, for the caller to fill */
+    char engine[16];     /* what counted, for the caller to fill */
 } sf_sequence_group;
 
 typedef struct sf_sequence_asked {

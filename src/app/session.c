@@ -1,5 +1,5 @@
-/* The search is the business of `dist`; here is what surrounds it: the file of a run that goes on, checkpoints, the finished
- * file with its levels, and what is said to the user. Rank 0 does all of that. */
+/* The search is the business of `dist`; here is what surrounds it: the file of a run that goes on, checkpoints, the
+ * finished file with its levels, and what is said to the user. Rank 0 does all of that. */
 #include "app/session.h"
 
 #include <inttypes.h>
@@ -187,9 +187,9 @@ static int say_stopped(const sf_session *session, sf_error *err)
     if (session->record.generation < 0)
         return sf_fail(err, SF_ESTOPPED, "stopped by %s before the first generation; go on with: starfold resume %s",
                        sf_stop_text(sf_stop_flag), session->paths.output);
-    return sf_fail(err, SF_ESTOPPED, "stopped by %s after generation %" PRId64 " of %" PRId64
-                   "; go on with: starfold resume %s", sf_stop_text(sf_stop_flag), session->record.generation,
-                   session->config.generations, session->paths.output);
+    return sf_fail(
+        err, SF_ESTOPPED, "stopped by %s after generation %" PRId64 " of %" PRId64 "; go on with: starfold resume %s",
+        sf_stop_text(sf_stop_flag), session->record.generation, session->config.generations, session->paths.output);
 }
 
 /* ---- the whole ---- */
@@ -223,8 +223,8 @@ static int save_empty(sf_session *session, sf_error *err)
     return code ? sf_fail(err, code, "%s", failed.text) : SF_ESTOPPED;
 }
 
-/* A generation of short chains is evaluated in less time than threads take to meet; then one thread is faster, above all
- * where others use the cores too. */
+/* A generation of short chains is evaluated in less time than threads take to meet; then one thread is faster, above
+ * all where others use the cores too. */
 static int search_threads(const sf_session *session)
 {
     const sf_search_config *config = &session->config;

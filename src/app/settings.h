@@ -30,6 +30,9 @@ typedef struct sf_settings {
     char file[SF_TEXT_SIZE];
     bool solutions;
     int64_t count;
+    /* verify */
+    int64_t recount; /* index into plain, table, walk, ... */
+    int64_t sample;  /* 0: all */
     /* run and resume */
     char output[SF_TEXT_SIZE], config[SF_TEXT_SIZE], preset[SF_TEXT_SIZE];
     bool force, keep_populations;
@@ -37,7 +40,7 @@ typedef struct sf_settings {
     int64_t population, generations, trials, islands, elites;
     int64_t selection, crossover, survival, fitness, topology; /* values of the enums of core/search/config.h */
     int64_t migration_interval, migration_delay, migrants;
-    int64_t checkpoint_interval;                /* generations */
+    int64_t checkpoint_interval;           /* generations */
     uint64_t checkpoint_ms, time_limit_ms; /* milliseconds */
 } sf_settings;
 

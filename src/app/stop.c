@@ -1,5 +1,5 @@
-/* The search may be deep inside one long generation, so file and clock are watched by a thread of their own. It calls no
- * MPI and touches nothing but the flag. */
+/* The search may be deep inside one long generation, so file and clock are watched by a thread of their own. It calls
+ * no MPI and touches nothing but the flag. */
 #include "app/stop.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 volatile int sf_stop_flag = SF_STOP_NONE;
 
-static const double SECOND_SIGNAL_S = 1;  /* launchers may deliver one wish twice, at once */
+static const double SECOND_SIGNAL_S = 1; /* launchers may deliver one wish twice, at once */
 static const double WATCH_S = 0.1;
 static const double SLURM_SLACK_S = 10; /* a job's end is enforced coarsely */
 

@@ -1,5 +1,5 @@
-/* Wishes to stop early: signals (USR1, TERM, INT), a file RUN.h5.stop, a time limit. They set one flag, which the search
- * polls; the run ends with a checkpoint. A second signal leaves at once. */
+/* Wishes to stop early: signals (USR1, TERM, INT), a file RUN.h5.stop, a time limit. They set one flag, which the
+ * search polls; the run ends with a checkpoint. A second signal leaves at once. */
 #ifndef SF_APP_STOP_H
 #define SF_APP_STOP_H
 

@@ -33,8 +33,8 @@ static int evaluate_part(const share *work, size_t part, uint64_t *aside, sf_err
     return code;
 }
 
-static int evaluate_own(const share *work, const sf_comm *comm, int n_threads, sf_share_progress progress, void *context,
-                        sf_error *err)
+static int evaluate_own(const share *work, const sf_comm *comm, int n_threads, sf_share_progress progress,
+                        void *context, sf_error *err)
 {
     size_t n_parts = work->plan->n_parts, rank = (size_t)comm->rank, size = (size_t)comm->size;
     size_t n_own = n_parts > rank ? (n_parts - rank - 1) / size + 1 : 0, n_done = 0;

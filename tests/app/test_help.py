@@ -13,6 +13,9 @@ OPTIONS = {
     "census": "--length --lattice --explain",
     "levels": "--count",
     "info": "",
+    "verify": "--recount --sample",
+    "repair": "--output --force",
+    "digest": "",
 }
 
 
