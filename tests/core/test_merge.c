@@ -1,5 +1,6 @@
 /* Tail merging against the plain enumeration: random and extreme sequences, any split, table size, piece and
  * instruction set, published histograms. STARFOLD_TEST_LONG=1 goes to longer chains. */
+#include "core/engines/merge_cubic.h"
 #include "core/engines/merge_square.h"
 
 #include <stdlib.h>
@@ -13,18 +14,30 @@
 typedef struct kernel_case {
     const char *name;
     sf_isa isa;
-    square_count *count;
+    square_count *square;
+    cubic_count *cubic;
 } kernel_case;
 
 static const kernel_case kernels[] = {
-    {"portable", SF_ISA_PORTABLE, sf_square_count_portable},
+    {"portable", SF_ISA_PORTABLE, sf_square_count_portable, sf_cubic_count_portable},
 #if defined __x86_64__
-    {"avx2", SF_ISA_AVX2, sf_square_count_avx2},
-    {"avx512", SF_ISA_AVX512, sf_square_count_avx512},
+    {"avx2", SF_ISA_AVX2, sf_square_count_avx2, sf_cubic_count_avx2},
+    {"avx512", SF_ISA_AVX512, sf_square_count_avx512, sf_cubic_count_avx512},
 #endif
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof kernels[0] };
+
+/* What differs between the lattices. */
+typedef struct lattice_case {
+    const char *name;
+    int dimension, tail_min, tail_max, prefix_min, piece_steps;
+} lattice_case;
+
+static const lattice_case square = {"square", 2, SQUARE_TAIL_MIN, SQUARE_TAIL_MAX, 2, 6};
+static const lattice_case cubic = {"cubic", 3, CUBIC_TAIL_MIN, CUBIC_TAIL_MAX, 3, 3};
+
+static cubic_geometry geometry;
 
 static bool long_tests(void)
 {
@@ -40,125 +53,187 @@ static void random_chain(uint64_t *random, int length, uint8_t *h)
 }
 
 /* hp elements of a chain: H is 0. */
-static void plain_histogram(int length, const uint8_t *h, uint64_t *contacts)
+static void plain_histogram(const lattice_case *lattice, int length, const uint8_t *h, uint64_t *contacts)
 {
     sf_problem problem;
     uint8_t elements[SF_LENGTH_MAX];
     uint64_t histogram[SF_SCORES_MAX];
-    memset(contacts, 0, SQUARE_CONTACTS * sizeof *contacts);
+    memset(contacts, 0, CUBIC_CONTACTS * sizeof *contacts);
     CU_ASSERT_EQUAL_FATAL(
-        sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), length, NULL), SF_OK);
+        sf_problem_init(&problem, sf_lattice_find(lattice->name), sf_score_model_find("hp"), length, NULL), SF_OK);
     for (int k = 0; k < length; k++)
         elements[k] = !h[k];
     CU_ASSERT_EQUAL_FATAL(sf_walk_histogram(&problem, elements, NULL, histogram, NULL), SF_OK);
     memcpy(contacts, histogram, (size_t)problem.n_scores * sizeof *contacts);
 }
 
-/* Counts with a split, small or large tables, in two runs of pieces. */
-static void merged_histogram(const kernel_case *kernel, int length, const uint8_t *h, int tail, int log2_entries,
-                             size_t cut, uint64_t *contacts)
+static merge_sizes table_sizes(const lattice_case *lattice, int log2_entries)
 {
-    static square_job job;
-    square_workspace workspace;
-    int tables[SQUARE_TAIL_MAX + 1];
-    for (int r = 0; r <= SQUARE_TAIL_MAX; r++)
-        tables[r] = log2_entries;
-    memset(contacts, 0, SQUARE_CONTACTS * sizeof *contacts);
-    sf_square_job_init(&job, length, h, tail, 6);
-    CU_ASSERT_EQUAL_FATAL(sf_square_workspace_init(&workspace, tables, NULL), SF_OK);
-    cut = cut % (job.n_pieces + 1);
-    CU_ASSERT_EQUAL(kernel->count(&job, &workspace, 0, cut, NULL, contacts), SF_OK);
-    CU_ASSERT_EQUAL(kernel->count(&job, &workspace, cut, job.n_pieces, NULL, contacts), SF_OK);
-    sf_square_workspace_free(&workspace);
+    merge_sizes sizes = {0};
+    for (int r = 0; r <= MERGE_TAIL_MAX; r++) {
+        sizes.entry_bytes[r] = lattice->dimension == 2 ? sf_square_entry_bytes(r) : sf_cubic_entry_bytes(r);
+        sizes.log2_entries[r] = log2_entries;
+    }
+    return sizes;
 }
 
-/* One chain, all kernels, a random split. */
-static void check_chain(uint64_t *random, int length, const uint8_t *h)
+/* Adds the pieces before or from the one where the chain is cut. */
+static void count_pieces(const kernel_case *kernel, const lattice_case *lattice, int length, const uint8_t *h, int tail,
+                         size_t cut, merge_workspace *workspace, uint64_t *contacts)
 {
-    uint64_t plain[SQUARE_CONTACTS], merged[SQUARE_CONTACTS];
-    plain_histogram(length, h, plain);
-    for (int i = 0; i < N_KERNELS; i++) {
-        const int longest = length - 2 < SQUARE_TAIL_MAX ? length - 2 : SQUARE_TAIL_MAX;
-        const int tail = SQUARE_TAIL_MIN + (int)(test_random(random) % (unsigned)(longest - SQUARE_TAIL_MIN + 1));
-        const int log2_entries = (int)(test_random(random) % 12);
-        if (kernels[i].isa > sf_isa_get())
-            continue;
-        merged_histogram(&kernels[i], length, h, tail, log2_entries, (size_t)test_random(random), merged);
-        CU_ASSERT(memcmp(plain, merged, sizeof plain) == 0);
-        if (memcmp(plain, merged, sizeof plain) != 0)
-            printf("\n  %s differs: length %d, tail %d, tables 2^%d\n", kernels[i].name, length, tail, log2_entries);
+    if (lattice->dimension == 2) {
+        static square_job job;
+        sf_square_job_init(&job, length, h, tail, lattice->piece_steps);
+        cut %= job.n_pieces + 1;
+        CU_ASSERT_EQUAL(kernel->square(&job, workspace, 0, cut, NULL, contacts, NULL), SF_OK);
+        CU_ASSERT_EQUAL(kernel->square(&job, workspace, cut, job.n_pieces, NULL, contacts, NULL), SF_OK);
+    } else {
+        static cubic_job job;
+        const int steps = length - tail - 4 < 1 ? 1 : length - tail - 4;
+        sf_cubic_job_init(&job, &geometry, length, h, tail,
+                          steps < lattice->piece_steps ? steps : lattice->piece_steps);
+        cut %= job.n_pieces + 1;
+        CU_ASSERT_EQUAL(kernel->cubic(&job, workspace, 0, cut, NULL, contacts, NULL), SF_OK);
+        CU_ASSERT_EQUAL(kernel->cubic(&job, workspace, cut, job.n_pieces, NULL, contacts, NULL), SF_OK);
     }
 }
 
-static void test_random_chains(void)
+/* Counts with a split, small or large tables, in two runs of pieces. */
+static void merged_histogram(const kernel_case *kernel, const lattice_case *lattice, int length, const uint8_t *h,
+                             int tail, int log2_entries, size_t cut, uint64_t *contacts)
+{
+    merge_workspace workspace;
+    const merge_sizes sizes = table_sizes(lattice, log2_entries);
+    memset(contacts, 0, CUBIC_CONTACTS * sizeof *contacts);
+    CU_ASSERT_EQUAL_FATAL(sf_merge_workspace_init(&workspace, &sizes, NULL), SF_OK);
+    count_pieces(kernel, lattice, length, h, tail, cut, &workspace, contacts);
+    sf_merge_workspace_free(&workspace);
+}
+
+/* One chain, all kernels, a random split. */
+static void check_chain(uint64_t *random, const lattice_case *lattice, int length, const uint8_t *h)
+{
+    uint64_t plain[CUBIC_CONTACTS], merged[CUBIC_CONTACTS];
+    plain_histogram(lattice, length, h, plain);
+    for (int i = 0; i < N_KERNELS; i++) {
+        int longest = length - lattice->prefix_min;
+        longest = longest < lattice->tail_max ? longest : lattice->tail_max;
+        const int tail = lattice->tail_min + (int)(test_random(random) % (unsigned)(longest - lattice->tail_min + 1));
+        const int log2_entries = (int)(test_random(random) % 12);
+        if (kernels[i].isa > sf_isa_get())
+            continue;
+        merged_histogram(&kernels[i], lattice, length, h, tail, log2_entries, (size_t)test_random(random), merged);
+        CU_ASSERT(memcmp(plain, merged, sizeof plain) == 0);
+        if (memcmp(plain, merged, sizeof plain) != 0)
+            printf("\n  %s %s differs: length %d, tail %d, tables 2^%d\n", lattice->name, kernels[i].name, length, tail,
+                   log2_entries);
+    }
+}
+
+static void random_chains(const lattice_case *lattice, int from, int to, int n)
 {
     uint64_t random = test_seed();
     uint8_t h[SF_LENGTH_MAX];
-    for (int length = SQUARE_LENGTH_MIN; length <= (long_tests() ? 20 : 16); length++) {
-        for (int i = 0; i < (length < 16 ? 40 : 10); i++) {
+    for (int length = from; length <= to; length++) {
+        for (int i = 0; i < (length < to ? n : n / 4); i++) {
             random_chain(&random, length, h);
-            check_chain(&random, length, h);
+            check_chain(&random, lattice, length, h);
         }
     }
 }
 
-static void test_extreme_chains(void)
+static void test_random_square(void)
+{
+    random_chains(&square, SQUARE_LENGTH_MIN, long_tests() ? 20 : 16, 40);
+}
+
+static void test_random_cubic(void)
+{
+    random_chains(&cubic, CUBIC_LENGTH_MIN, long_tests() ? 13 : 11, 40);
+}
+
+/* All H, all P, every second H, the others, one H. */
+static void extreme_chains(const lattice_case *lattice, int from, int to)
 {
     uint64_t random = test_seed();
     uint8_t h[SF_LENGTH_MAX];
-    for (int length = SQUARE_LENGTH_MIN; length <= 17; length += 1 + (length > 14)) {
+    for (int length = from; length <= to; length++) {
         for (int kind = 0; kind < 5; kind++) {
             for (int k = 0; k < length; k++)
                 h[k] = kind == 0 || (kind == 2 && k % 2 == 0) || (kind == 3 && k % 2 == 1);
             if (kind == 4)
                 h[test_random(&random) % (unsigned)length] = 1;
-            check_chain(&random, length, h);
+            check_chain(&random, lattice, length, h);
         }
     }
 }
 
-/* Sums are the known numbers, and a chain and its reverse agree, where the plain enumeration is too slow. */
-static void test_reversal(void)
+static void test_extreme_square(void)
 {
-    uint64_t random = test_seed(), there[SQUARE_CONTACTS], back[SQUARE_CONTACTS];
+    extreme_chains(&square, SQUARE_LENGTH_MIN, 16);
+}
+
+static void test_extreme_cubic(void)
+{
+    extreme_chains(&cubic, CUBIC_LENGTH_MIN, 12);
+}
+
+/* Sums are the known numbers, and a chain and its reverse agree, where the plain enumeration is too slow. */
+static void check_reversal(const lattice_case *lattice, int from, int to)
+{
+    uint64_t random = test_seed(), there[CUBIC_CONTACTS], back[CUBIC_CONTACTS];
     uint8_t h[SF_LENGTH_MAX], reversed[SF_LENGTH_MAX];
     const kernel_case *kernel = &kernels[sf_isa_get()];
-    for (int length = 20; length <= (long_tests() ? 26 : 22); length++) {
+    for (int length = from; length <= to; length++) {
         uint64_t sum = 0;
+        const int tail = lattice->tail_min + (int)(test_random(&random) % 3);
+        const int other_tail = lattice->tail_min + (int)(test_random(&random) % 3);
         random_chain(&random, length, h);
         for (int k = 0; k < length; k++)
             reversed[k] = h[length - 1 - k];
-        merged_histogram(kernel, length, h, 8 + (int)(test_random(&random) % 4), 14, 100, there);
-        merged_histogram(kernel, length, reversed, 8 + (int)(test_random(&random) % 4), 13, 200, back);
+        merged_histogram(kernel, lattice, length, h, tail, 13, 100, there);
+        merged_histogram(kernel, lattice, length, reversed, other_tail, 12, 200, back);
         CU_ASSERT(memcmp(there, back, sizeof there) == 0);
-        for (int c = 0; c < SQUARE_CONTACTS; c++)
+        for (int c = 0; c < CUBIC_CONTACTS; c++)
             sum += there[c];
-        CU_ASSERT_EQUAL(sum, sf_lattice_conformations(sf_lattice_find("square"), length));
+        CU_ASSERT_EQUAL(sum, sf_lattice_conformations(sf_lattice_find(lattice->name), length));
     }
 }
 
-/* One workspace, one sequence after the other: nothing of the first is left. */
-static void test_renewal(void)
+static void test_reversal_square(void)
 {
-    static square_job job;
-    square_workspace workspace;
-    int tables[SQUARE_TAIL_MAX + 1];
-    uint64_t random = test_seed(), plain[SQUARE_CONTACTS];
+    check_reversal(&square, 20, long_tests() ? 26 : 22);
+}
+
+static void test_reversal_cubic(void)
+{
+    check_reversal(&cubic, 13, long_tests() ? 18 : 15);
+}
+
+/* One workspace, one sequence after the other: nothing of the first is left. */
+static void check_renewal(const lattice_case *lattice, int length)
+{
+    merge_workspace workspace;
+    const merge_sizes sizes = table_sizes(lattice, 6);
+    uint64_t random = test_seed(), plain[CUBIC_CONTACTS];
     uint8_t h[SF_LENGTH_MAX];
-    for (int r = 0; r <= SQUARE_TAIL_MAX; r++)
-        tables[r] = 6;
-    CU_ASSERT_EQUAL_FATAL(sf_square_workspace_init(&workspace, tables, NULL), SF_OK);
+    CU_ASSERT_EQUAL_FATAL(sf_merge_workspace_init(&workspace, &sizes, NULL), SF_OK);
     workspace.epoch = UINT16_MAX - 10;
     for (int i = 0; i < 20; i++) {
-        uint64_t merged[SQUARE_CONTACTS] = {0};
-        random_chain(&random, 13, h);
-        plain_histogram(13, h, plain);
-        sf_square_workspace_renew(&workspace);
-        sf_square_job_init(&job, 13, h, 9, 3);
-        CU_ASSERT_EQUAL(kernels[sf_isa_get()].count(&job, &workspace, 0, job.n_pieces, NULL, merged), SF_OK);
+        uint64_t merged[CUBIC_CONTACTS] = {0};
+        random_chain(&random, length, h);
+        plain_histogram(lattice, length, h, plain);
+        sf_merge_workspace_renew(&workspace);
+        count_pieces(&kernels[sf_isa_get()], lattice, length, h, lattice->tail_min + 1, 10, &workspace, merged);
         CU_ASSERT(memcmp(plain, merged, sizeof plain) == 0);
     }
-    sf_square_workspace_free(&workspace);
+    sf_merge_workspace_free(&workspace);
+}
+
+static void test_renewal(void)
+{
+    check_renewal(&square, 13);
+    check_renewal(&cubic, 9);
 }
 
 /* The published histograms through the engine's door, by two threads. */
@@ -242,10 +317,27 @@ static void test_stop(void)
     sf_engine_close(engine);
 }
 
+static void test_geometry(void)
+{
+    sf_cubic_geometry_init(&geometry);
+    int n_even = 0, seen[512] = {0};
+    for (int i = 0; i < 8; i++)
+        n_even += __builtin_popcountll(geometry.even[i]);
+    CU_ASSERT_EQUAL(n_even, 18 + 66 + 146);
+    for (int n = 0; n < 376; n++)
+        seen[8 * geometry.pack_byte[n / 64][n % 64] + geometry.pack_bit[n / 64][n % 64] % 8]++;
+    for (int site = 0; site < 512; site++)
+        CU_ASSERT(seen[site] <= (site != 0)); /* one to one, and the head apart */
+}
+
 const test_case test_cases[] = {
-    {"random chains", test_random_chains},
-    {"extreme chains", test_extreme_chains},
-    {"a chain and its reverse", test_reversal},
+    {"the geometry of the torus", test_geometry}, /* first: the others use it */
+    {"random chains, square", test_random_square},
+    {"random chains, cubic", test_random_cubic},
+    {"extreme chains, square", test_extreme_square},
+    {"extreme chains, cubic", test_extreme_cubic},
+    {"a chain and its reverse, square", test_reversal_square},
+    {"a chain and its reverse, cubic", test_reversal_cubic},
     {"a new sequence in old tables", test_renewal},
     {"published histograms", test_published},
     {"another score model", test_model},

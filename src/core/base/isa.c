@@ -21,7 +21,7 @@ static sf_isa machine(void)
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl") ||
         !__builtin_cpu_supports("avx512vpopcntdq") || !__builtin_cpu_supports("avx512vbmi") ||
-        !__builtin_cpu_supports("avx512bitalg"))
+        !__builtin_cpu_supports("avx512vbmi2") || !__builtin_cpu_supports("avx512bitalg"))
         return SF_ISA_AVX2;
     return SF_ISA_AVX512;
 #else

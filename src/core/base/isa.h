@@ -7,7 +7,7 @@
 typedef enum sf_isa {
     SF_ISA_PORTABLE,
     SF_ISA_AVX2,   /* AVX2, BMI, POPCNT */
-    SF_ISA_AVX512, /* AVX-512 F, BW, DQ, VL, VBMI, BITALG, VPOPCNTDQ */
+    SF_ISA_AVX512, /* AVX-512 F, BW, DQ, VL, VBMI, VBMI2, BITALG, VPOPCNTDQ */
     SF_ISA_COUNT
 } sf_isa;
 

@@ -1,5 +1,5 @@
-/* Engine "walk": exact histograms by merging equal tails (merge_square_kernel.h tells how); what it cannot merge goes
- * to the plain enumeration of walk_plain.c.
+/* Engine "walk": exact histograms by merging equal tails (merge_square_kernel.h tells how, merge_cubic_kernel.h what
+ * differs in space); what it cannot merge goes to the plain enumeration of walk_plain.c.
  *
  * A part is a contiguous run of *pieces*, the backward prefixes of a fixed number of steps; there are many more parts
  * than workers, so that nobody waits. Where the chain is split, which end is the tail, and so what a part holds,
@@ -14,14 +14,19 @@
 #include "core/engines/merge_plan.h"
 #include "core/engines/merge_square.h"
 
+enum { SCRATCH_BYTES = 1 << 20 }; /* more than any kernel's */
+
 /* What a thread works with between two parts. */
 typedef struct merge_worker {
     struct merge_worker *next; /* idle workers */
     struct merge_worker *all;  /* every worker made */
     bool prepared;
-    uint8_t elements[SF_LENGTH_MAX]; /* the sequence that `square_job` is made of */
-    square_job square_job;
-    square_workspace workspace;
+    uint8_t elements[SF_LENGTH_MAX]; /* the sequence that `job` is made of */
+    union {
+        square_job square;
+        cubic_job cubic;
+    } job;
+    merge_workspace workspace;
 } merge_worker;
 
 typedef struct merge_state {
@@ -31,8 +36,10 @@ typedef struct merge_state {
     bool class_h[SF_LETTERS_MAX]; /* letters that make contacts that count */
     int weight;                   /* of such a contact */
     size_t n_parts;
-    square_count *count;
-    int lock; /* guards the two lists */
+    square_count *square_count;
+    cubic_count *cubic_count;
+    cubic_geometry *geometry; /* NULL on the square lattice */
+    int lock;                 /* guards the two lists */
     merge_worker *idle, *all;
 } merge_state;
 
@@ -60,20 +67,23 @@ static bool can_merge(const sf_problem *problem)
 {
     bool class_h[SF_LETTERS_MAX];
     int weight;
-    return problem->lattice->dimension == 2 && problem->length >= SQUARE_LENGTH_MIN &&
-           problem->length <= SQUARE_LENGTH_MAX && one_class(problem->model, class_h, &weight);
+    return sf_merge_can(problem->lattice->dimension, problem->length) && one_class(problem->model, class_h, &weight);
 }
 
-static square_count *square_count_for(sf_isa isa)
+static void choose_kernels(merge_state *state, sf_isa isa)
 {
+    state->square_count = sf_square_count_portable;
+    state->cubic_count = sf_cubic_count_portable;
 #if defined __x86_64__
-    if (isa == SF_ISA_AVX512)
-        return sf_square_count_avx512;
-    if (isa == SF_ISA_AVX2)
-        return sf_square_count_avx2;
+    if (isa == SF_ISA_AVX512) {
+        state->square_count = sf_square_count_avx512;
+        state->cubic_count = sf_cubic_count_avx512;
+    } else if (isa == SF_ISA_AVX2) {
+        state->square_count = sf_square_count_avx2;
+        state->cubic_count = sf_cubic_count_avx2;
+    }
 #endif
     (void)isa;
-    return sf_square_count_portable;
 }
 
 /* ---- workers ---- */
@@ -112,9 +122,9 @@ static int worker_take(merge_state *state, const uint8_t *elements, merge_worker
     if (!made)
         return sf_fail(err, SF_ENOMEM, "no memory for a worker of engine walk");
     memset(made, 0, sizeof *made);
-    int log2_entries[SQUARE_TAIL_MAX + 1];
-    sf_merge_square_tables(state->problem->length, log2_entries);
-    int status = sf_square_workspace_init(&made->workspace, log2_entries, err);
+    merge_sizes sizes;
+    sf_merge_sizes(state->problem->lattice->dimension, state->problem->length, &sizes);
+    int status = sf_merge_workspace_init(&made->workspace, &sizes, err);
     if (status != SF_OK) {
         free(made);
         return status;
@@ -144,8 +154,11 @@ static void worker_prepare(const merge_state *state, merge_worker *worker, const
         return;
     for (int k = 0; k < length; k++)
         h[k] = state->class_h[elements[k]];
-    sf_merge_square_plan(length, h, &worker->square_job);
-    sf_square_workspace_renew(&worker->workspace);
+    if (state->geometry)
+        sf_merge_cubic_plan(state->geometry, length, h, &worker->job.cubic);
+    else
+        sf_merge_square_plan(length, h, &worker->job.square);
+    sf_merge_workspace_renew(&worker->workspace);
     memcpy(worker->elements, elements, (size_t)length);
     worker->prepared = true;
 }
@@ -156,13 +169,25 @@ static int estimate(const sf_problem *problem, const sf_engine_options *options,
 {
     if (!can_merge(problem))
         return sf_engine_walk_plain.estimate(problem, options, cost, err);
-    int log2_entries[SQUARE_TAIL_MAX + 1];
+    const int dimension = problem->lattice->dimension;
+    merge_sizes sizes;
+    sf_merge_sizes(dimension, problem->length, &sizes);
     *cost = (sf_engine_cost){
-        .memory_bytes = (uint64_t)options->n_threads *
-                        (sizeof(merge_worker) + sf_merge_square_tables(problem->length, log2_entries)),
-        .open_s = 1e-5,
-        .sequence_s = sf_merge_square_seconds(problem->length, sf_isa_get()),
+        .memory_bytes =
+            (uint64_t)options->n_threads * (sizeof(merge_worker) + SCRATCH_BYTES + sf_merge_workspace_bytes(&sizes)) +
+            sizeof(cubic_geometry),
+        .open_s = 1e-4,
+        .sequence_s = sf_merge_seconds(dimension, problem->length, sf_isa_get()),
     };
+    return SF_OK;
+}
+
+static int make_geometry(merge_state *state, sf_error *err)
+{
+    state->geometry = aligned_alloc(64, (sizeof *state->geometry + 63) / 64 * 64);
+    if (!state->geometry)
+        return sf_fail(err, SF_ENOMEM, "no memory to open engine walk");
+    sf_cubic_geometry_init(state->geometry);
     return SF_OK;
 }
 
@@ -181,8 +206,10 @@ static int open_merge(void **state, const sf_problem *problem, const sf_engine_o
         status = sf_engine_walk_plain.open(&m->plain, problem, options, err);
     else {
         one_class(problem->model, m->class_h, &m->weight);
-        m->n_parts = sf_merge_square_parts(problem->length);
-        m->count = square_count_for(sf_isa_get());
+        m->n_parts = sf_merge_parts(problem->lattice->dimension, problem->length);
+        choose_kernels(m, sf_isa_get());
+        if (problem->lattice->dimension == 3)
+            status = make_geometry(m, err);
     }
     if (status != SF_OK)
         free(m);
@@ -204,7 +231,7 @@ static int plan_merge(const void *state, size_t n_sequences, const uint8_t *sequ
 /* Adds counts by contacts to counts by score. */
 static int add_scores(const merge_state *state, const uint64_t *contacts, uint64_t *partial, sf_error *err)
 {
-    for (int c = 0; c < SQUARE_CONTACTS; c++) {
+    for (int c = 0; c < CUBIC_CONTACTS; c++) {
         const int score = c * state->weight - state->problem->min_score;
         if (contacts[c] == 0)
             continue;
@@ -217,6 +244,19 @@ static int add_scores(const merge_state *state, const uint64_t *contacts, uint64
     return SF_OK;
 }
 
+static int count_part(const merge_state *state, merge_worker *worker, size_t piece, uint64_t *contacts, sf_error *err)
+{
+    const square_job *square = &worker->job.square;
+    const cubic_job *cubic = &worker->job.cubic;
+    const size_t n_pieces = state->geometry ? cubic->n_pieces : square->n_pieces;
+    const size_t first = n_pieces * piece / state->n_parts, last = n_pieces * (piece + 1) / state->n_parts;
+    if (first == last)
+        return SF_OK;
+    if (state->geometry)
+        return state->cubic_count(cubic, &worker->workspace, first, last, state->options->stop, contacts, err);
+    return state->square_count(square, &worker->workspace, first, last, state->options->stop, contacts, err);
+}
+
 static int evaluate(const void *state, const sf_plan *plan, const uint8_t *sequences, size_t part, uint64_t *partial,
                     sf_error *err)
 {
@@ -224,7 +264,7 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
     if (m->plain)
         return sf_engine_walk_plain.evaluate(m->plain, plan, sequences, part, partial, err);
     size_t first, count;
-    uint64_t contacts[SQUARE_CONTACTS] = {0};
+    uint64_t contacts[CUBIC_CONTACTS] = {0};
     merge_worker *worker;
     sf_plan_part(plan, part, &first, &count);
     const uint8_t *elements = sequences + first * (size_t)m->problem->length;
@@ -232,13 +272,9 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
     if (status != SF_OK)
         return status;
     worker_prepare(m, worker, elements);
-    const size_t n_pieces = worker->square_job.n_pieces, piece = part % plan->parts_per_block;
-    status = m->count(&worker->square_job, &worker->workspace, n_pieces * piece / m->n_parts,
-                      n_pieces * (piece + 1) / m->n_parts, m->options->stop, contacts);
+    status = count_part(m, worker, part % plan->parts_per_block, contacts, err);
     worker_give_back(m, worker);
-    if (status != SF_OK)
-        return sf_fail(err, status, "stopped while counting walks");
-    return add_scores(m, contacts, partial, err);
+    return status == SF_OK ? add_scores(m, contacts, partial, err) : status;
 }
 
 static uint64_t memory(const void *state)
@@ -249,7 +285,7 @@ static uint64_t memory(const void *state)
         return bytes + sf_engine_walk_plain.memory(m->plain);
     lock(m);
     for (const merge_worker *w = m->all; w; w = w->all)
-        bytes += sizeof *w + w->workspace.memory_bytes;
+        bytes += sizeof *w + w->workspace.memory_bytes + w->workspace.scratch_bytes;
     unlock(m);
     return bytes;
 }
@@ -261,10 +297,11 @@ static void close_merge(void *state)
         sf_engine_walk_plain.close(m->plain);
     for (merge_worker *w = m->all; w;) {
         merge_worker *next = w->all;
-        sf_square_workspace_free(&w->workspace);
+        sf_merge_workspace_free(&w->workspace);
         free(w);
         w = next;
     }
+    free(m->geometry);
     free(m);
 }
 

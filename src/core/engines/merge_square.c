@@ -1,12 +1,9 @@
-/* Tail merging on the square lattice: what is made once, a sequence (its levels, its walks of five steps) and a thread
- * (its tables). The work is in merge_square_kernel.h. */
+/* Tail merging on the square lattice: what is made once, a sequence: its levels, its walks of five steps. The work is
+ * in merge_square_kernel.h. */
 #include "core/engines/merge_square.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-enum { HUGE_PAGE = 1 << 21 };
 
 /* ---- the sequence ---- */
 
@@ -131,41 +128,9 @@ void sf_square_job_init(square_job *job, int length, const uint8_t *h, int tail,
     direct_init(&job->direct, h + length - SQUARE_DIRECT - 1);
 }
 
-/* ---- the thread ---- */
+/* ---- the tables ---- */
 
-int sf_square_workspace_init(square_workspace *workspace, const int *log2_entries, sf_error *err)
+size_t sf_square_entry_bytes(int r)
 {
-    size_t bytes = HUGE_PAGE;
-    *workspace = (square_workspace){.epoch = 1};
-    for (int r = SQUARE_DIRECT + 1; r <= SQUARE_TAIL_MAX; r++)
-        bytes += square_entry_bytes(r) << log2_entries[r];
-    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    workspace->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (workspace->memory == MAP_FAILED) {
-        workspace->memory = NULL;
-        return sf_fail(err, SF_ENOMEM, "no memory for %zu bytes of tables of tails", bytes);
-    }
-    workspace->memory_bytes = bytes;
-    uint8_t *next = (uint8_t *)(((uintptr_t)workspace->memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-    (void)madvise(workspace->memory, bytes, MADV_HUGEPAGE); /* a wish */
-    for (int r = SQUARE_DIRECT + 1; r <= SQUARE_TAIL_MAX; r++) {
-        workspace->table[r] = (square_table){.entries = next, .mask = ((uint64_t)1 << log2_entries[r]) - 1};
-        next += square_entry_bytes(r) << log2_entries[r];
-    }
-    return SF_OK;
-}
-
-void sf_square_workspace_free(square_workspace *workspace)
-{
-    if (workspace->memory)
-        munmap(workspace->memory, workspace->memory_bytes);
-    *workspace = (square_workspace){0};
-}
-
-void sf_square_workspace_renew(square_workspace *workspace)
-{
-    if (++workspace->epoch != 0)
-        return;
-    workspace->epoch = 1;
-    memset(workspace->memory, 0, workspace->memory_bytes);
+    return r <= SQUARE_DIRECT || r > SQUARE_TAIL_MAX ? 0 : square_entry_bytes(r);
 }

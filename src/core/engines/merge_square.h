@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "starfold/error.h"
+#include "core/engines/merge_workspace.h"
 
 enum {
     SQUARE_DIRECT = 5,    /* tails of so many steps are counted, not looked up */
@@ -57,27 +57,6 @@ typedef struct square_job {
     square_level level[SQUARE_TAIL_MAX + 1]; /* [r] */
 } square_job;
 
-/* A table of tails of r residues: direct mapped, the newer entry stays. */
-typedef struct square_table {
-    uint8_t *entries;
-    uint64_t mask; /* number of entries - 1 */
-} square_table;
-
-typedef struct square_stats {
-    uint64_t leaves;                        /* prefixes */
-    uint64_t look_ups[SQUARE_TAIL_MAX + 1]; /* by r */
-    uint64_t misses[SQUARE_TAIL_MAX + 1];
-} square_stats;
-
-/* What one thread works with; its tables live on from part to part. */
-typedef struct square_workspace {
-    square_table table[SQUARE_TAIL_MAX + 1];
-    uint16_t epoch; /* entries of another epoch belong to another sequence */
-    square_stats stats;
-    void *memory; /* of all tables */
-    size_t memory_bytes;
-} square_workspace;
-
 /* Bytes of a table's entry for tails of r residues. */
 static inline size_t square_entry_bytes(int r)
 {
@@ -88,17 +67,13 @@ static inline size_t square_entry_bytes(int r)
  * prefix. */
 void sf_square_job_init(square_job *job, int length, const uint8_t *h, int tail, int piece_steps);
 
-/* Tables of 2^log2_entries[r] entries, r = SQUARE_DIRECT + 1..SQUARE_TAIL_MAX; huge pages where the system has them. */
-int sf_square_workspace_init(square_workspace *workspace, const int *log2_entries, sf_error *err);
-void sf_square_workspace_free(square_workspace *workspace);
-
-/* Forgets what the tables hold: to be called before another job uses them. */
-void sf_square_workspace_renew(square_workspace *workspace);
+/* The same for any r: 0 where there is no table. */
+size_t sf_square_entry_bytes(int r);
 
 /* Adds the conformations that begin with the pieces first..last-1 to contacts[SQUARE_CONTACTS], by number of contacts
  * between H. Returns SF_OK, or SF_ESTOPPED when *stop was seen not zero. The same numbers by all of them. */
-typedef int square_count(const square_job *job, square_workspace *workspace, size_t first, size_t last,
-                         const volatile int *stop, uint64_t *contacts);
+typedef int square_count(const square_job *job, merge_workspace *workspace, size_t first, size_t last,
+                         const volatile int *stop, uint64_t *contacts, sf_error *err);
 square_count sf_square_count_portable;
 square_count sf_square_count_avx2;
 square_count sf_square_count_avx512;

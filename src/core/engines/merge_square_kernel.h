@@ -180,38 +180,43 @@ static void prefix_walk_init(prefix_walk *walk)
     }
 }
 
-int SQUARE_COUNT(const square_job *job, square_workspace *workspace, size_t first, size_t last,
-                 const volatile int *stop, uint64_t *contacts)
+/* The straight prefix sees every tail and its mirror image, but for the straight tail, which has no contact. */
+static void add_up(const prefix_walk *walk, uint64_t *contacts)
 {
-    prefix_walk walk;
-    walk.kernel = (kernel){.job = job, .workspace = workspace};
-    walk.n_queued = 0;
-    walk.first = first;
-    walk.last = last;
-    walk.next = 0;
-    walk.stop = stop;
-    walk.stopped = false;
-    prefix_walk_init(&walk);
-
-    const int head = job->length - job->tail - 1, site = GRID_HEAD - 1;
-    walk.grid_occupied[GRID_HEAD] = 1;
-    if (job->h[head]) {
-        for (int d = 0; d < 4; d++)
-            walk.grid_h[GRID_HEAD + grid_step[d]]++;
-    }
-    place(&walk, site, job->h[head - 1], 1);
-    prefix_from(&walk, head - 2, site, 0, false);
-    queue_flush(&walk);
-    if (walk.stopped)
-        return SF_ESTOPPED;
-
-    /* the straight prefix sees every tail and its mirror image, but for the straight tail, which has no contact */
     bool straight = false;
     for (int i = 0; i < SQUARE_CONTACTS; i++)
-        straight = straight || walk.straight[i] != 0;
-    walk.straight[0] += straight;
+        straight = straight || walk->straight[i] != 0;
     for (int i = 0; i < SQUARE_CONTACTS; i++)
-        contacts[i] += walk.turned[i] + walk.straight[i] / 2;
+        contacts[i] += walk->turned[i] + (walk->straight[i] + (i == 0 && straight)) / 2;
+}
+
+int SQUARE_COUNT(const square_job *job, merge_workspace *workspace, size_t first, size_t last, const volatile int *stop,
+                 uint64_t *contacts, sf_error *err)
+{
+    prefix_walk *walk = sf_merge_workspace_scratch(workspace, sizeof *walk);
+    if (!walk)
+        return sf_fail(err, SF_ENOMEM, "no memory for a walk on the square lattice");
+    walk->kernel = (kernel){.job = job, .workspace = workspace};
+    walk->n_queued = 0;
+    walk->first = first;
+    walk->last = last;
+    walk->next = 0;
+    walk->stop = stop;
+    walk->stopped = false;
+    prefix_walk_init(walk);
+
+    const int head = job->length - job->tail - 1, site = GRID_HEAD - 1;
+    walk->grid_occupied[GRID_HEAD] = 1;
+    if (job->h[head]) {
+        for (int d = 0; d < 4; d++)
+            walk->grid_h[GRID_HEAD + grid_step[d]]++;
+    }
+    place(walk, site, job->h[head - 1], 1);
+    prefix_from(walk, head - 2, site, 0, false);
+    queue_flush(walk);
+    if (walk->stopped)
+        return sf_fail(err, SF_ESTOPPED, "stopped while counting walks");
+    add_up(walk, contacts);
     return SF_OK;
 }
 

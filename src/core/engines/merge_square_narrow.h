@@ -163,7 +163,7 @@ static const uint16_t narrow_kept[3][16] __attribute__((aligned(32))) = {
 
 SQUARE_INLINE narrow_entry *narrow_slot(const kernel *k, const int r, const narrow_keys *keys, int d)
 {
-    const square_table *table = &k->workspace->table[r];
+    const merge_table *table = &k->workspace->table[r];
     uint64_t hash =
         hash_words((const uint64_t[4]){keys->word[0][d], keys->word[1][d], keys->word[2][d], keys->word[3][d]});
     return (narrow_entry *)table->entries + (hash & table->mask);
@@ -173,7 +173,7 @@ SQUARE_INLINE narrow_entry *narrow_slot(const kernel *k, const int r, const narr
 SQUARE_INLINE counts narrow_add(const kernel *k, const int r, const narrow_boards *child, const narrow_keys *keys,
                                 narrow_entry *entry, int d, int gain, counts sum, uint16_t *more)
 {
-    square_workspace *ws = k->workspace;
+    merge_workspace *ws = k->workspace;
     ws->stats.look_ups[r]++;
     uint64_t differ = (entry->key[0] ^ keys->word[0][d]) | (entry->key[1] ^ keys->word[1][d]) |
                       (entry->key[2] ^ keys->word[2][d]) | (entry->key[3] ^ keys->word[3][d]) |

@@ -29,7 +29,7 @@ enum { CODE_NONE = 0xffff, LONG = 32 };
 
 typedef struct kernel {
     const square_job *job;
-    square_workspace *workspace;
+    merge_workspace *workspace;
 } kernel;
 
 /* Steps 0..3 are +x, +y, -x, -y. A step makes the odd board the even one of the child, and the other way round; it

@@ -176,7 +176,7 @@ static wide_count *const wide_count_at[SQUARE_TAIL_MAX + 1];
 
 SQUARE_INLINE uint8_t *wide_slot(const kernel *k, const int r, const wide_key *key)
 {
-    const square_table *table = &k->workspace->table[r];
+    const merge_table *table = &k->workspace->table[r];
     return table->entries + (key->hash & table->mask) * square_entry_bytes(r);
 }
 
@@ -190,7 +190,7 @@ SQUARE_INLINE bool key_equal(const rows *a, const rows *b)
 SQUARE_INLINE void wide_add(const kernel *k, const int r, const wide_board *board, const wide_key *key, uint8_t *slot,
                             int gain, uint32_t *sum)
 {
-    square_workspace *ws = k->workspace;
+    merge_workspace *ws = k->workspace;
     ws->stats.look_ups[r]++;
     medium_entry *medium = (medium_entry *)(void *)slot;
     large_entry *large = (large_entry *)(void *)slot;
