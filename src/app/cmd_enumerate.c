@@ -3,47 +3,10 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/count.h"
 #include "app/explain.h"
 #include "app/json.h"
-#include "app/progress.h"
 #include "app/sequences.h"
-#include "dist/share_mpi.h"
-
-/* ---- counting ---- */
-
-typedef struct count_progress {
-    sf_progress progress;
-    const sf_sequence_group *group;
-} count_progress;
-
-static void show_progress(void *context, size_t n_done, size_t n_parts)
-{
-    count_progress *count = context;
-    if (n_done == n_parts || !sf_progress_due(&count->progress))
-        return;
-    char left[32];
-    double elapsed = sf_progress_elapsed(&count->progress);
-    sf_progress_show(&count->progress, "%d residues: %zu of %zu parts, %s left", count->group->problem.length, n_done,
-                     n_parts, sf_seconds_text(elapsed / (double)n_done * (double)(n_parts - n_done), left));
-}
-
-/* Opens an engine for the group, on every rank, and counts. */
-static int count_group(const sf_app *app, sf_sequence_group *group, count_progress *count, sf_error *err)
-{
-    sf_engine_options options;
-    sf_engine *engine = NULL;
-    sf_app_engine_options(app, &options);
-    count->group = group;
-    int code = sf_engine_open(&engine, &group->problem, &options, group->n, err);
-    code = sf_comm_agree(&app->comm, code, err);
-    if (!code) {
-        snprintf(group->engine, sizeof group->engine, "%s", sf_engine_name(engine));
-        code = sf_share_histograms(&app->comm, engine, group->problem.n_scores, group->n, group->elements,
-                                   options.n_threads, group->histogram, show_progress, count, err);
-    }
-    sf_engine_close(engine);
-    return code;
-}
 
 /* ---- an answer, as text and as JSON ---- */
 
@@ -230,7 +193,6 @@ static int explain(const sf_app *app, const sf_sequence_list *list, sf_error *er
 static int enumerate(sf_app *app, sf_error *err)
 {
     sf_sequence_list list;
-    count_progress count;
     int code = sf_sequence_list_read(&list, app, err);
     if (!code && app->options.settings.explain) {
         code = explain(app, &list, err);
@@ -239,10 +201,8 @@ static int enumerate(sf_app *app, sf_error *err)
     for (size_t g = 0; !code && g < list.n_groups; g++)
         code = sf_refuse_over(app, &list.group[g].problem, list.group[g].n, err);
     code = sf_comm_agree(&app->comm, code, err);
-    sf_progress_start(&count.progress, app);
-    for (size_t g = 0; !code && g < list.n_groups; g++)
-        code = count_group(app, &list.group[g], &count, err);
-    sf_progress_end(&count.progress);
+    if (!code)
+        code = sf_count_sequences(app, &list, err);
     if (!code && sf_app_speaks(app))
         code = app->options.settings.format ? print_json(app, &list, err) : print_text(app, &list, err);
 out:

@@ -11,7 +11,7 @@
 
 static const sf_command *const commands[] = {
     &sf_command_run,  &sf_command_resume, &sf_command_enumerate, &sf_command_census, &sf_command_levels,
-    &sf_command_info, &sf_command_verify, &sf_command_repair,    &sf_command_digest,
+    &sf_command_info, &sf_command_verify, &sf_command_repair,    &sf_command_digest, &sf_command_doctor,
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -91,7 +91,9 @@ int main(int argc, char **argv)
     tune_malloc();
     int code = sf_comm_open(&app.comm, &argc, &argv, &err);
     if (code) {
-        fprintf(stderr, "starfold: %s\n", err.text);
+        const char *task = getenv("SLURM_PROCID"); /* copies that do not know of each other: one of them tells */
+        if (!task || strcmp(task, "0") == 0)
+            fprintf(stderr, "starfold: %s\n", err.text);
         return sf_error_status(code);
     }
     code = run_words(&app, argc, argv, &err);

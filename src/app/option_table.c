@@ -118,6 +118,8 @@ const sf_option_group sf_group_engine = GROUP("Engine", engine);
 
 static const sf_option enumerate[] = {
     {"file", "FILE", SF_OPTION_TEXT, FIELD(file), .help = "read sequences from FILE, one a line, all of one length"},
+    {"max-seconds", "TIME", SF_OPTION_DURATION, FIELD(max_ms), NULL, 1, UINT64_C(1) << 50,
+     .help = "end after this time with what is proven by then"},
     {"length", "N", SF_OPTION_INTEGER, FIELD(length), NULL, SF_LENGTH_MIN, SF_LENGTH_MAX,
      .help = "refuse sequences of another length"},
     {"solutions", NULL, SF_OPTION_FLAG, FIELD(solutions), .help = "an example conformation for every score"},

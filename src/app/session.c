@@ -14,7 +14,7 @@
 #include "dist/search_mpi.h"
 
 enum { STORED_LEVELS = 10 };
-static const double MEETING_S = 5e-4;
+static const double MEETING_S = 5e-4, MESSAGES_S = 5e-3;
 
 /* ---- configuration ---- */
 
@@ -84,7 +84,7 @@ static int on_block(void *context, const sf_record *record, uint64_t evaluated, 
     int code = sf_live_file_append(session->live, record, err);
     if (code)
         return code;
-    if (sf_progress_due(&session->progress))
+    if (record->generation < session->config.generations && sf_progress_due(&session->progress))
         show_progress(session, record);
     if (sf_stop_flag && record->generation < session->config.generations)
         *wish = SF_SEARCH_STOP;
@@ -223,19 +223,30 @@ static int save_empty(sf_session *session, sf_error *err)
     return code ? sf_fail(err, code, "%s", failed.text) : SF_ESTOPPED;
 }
 
-/* A generation of short chains is evaluated in less time than threads take to meet; then one thread is faster, above
- * all where others use the cores too. */
-static int search_threads(const sf_session *session)
+/* How the ranks work together, which no result depends on. A generation of short chains is evaluated in less time than
+ * threads take to meet; then one thread is faster, above all where others use the cores too. Where it takes longer than
+ * a round of messages, ranks share the genomes of all islands. Rank 0 decides: the ranks' estimates may differ. */
+typedef struct layout {
+    int n_threads;
+    bool share;
+} layout;
+
+static int choose_layout(const sf_session *session, layout *l, sf_error *err)
 {
     const sf_search_config *config = &session->config;
     const sf_engine *engine = sf_puzzle_engine(&session->puzzle);
+    double ranks = session->app->comm.size;
     sf_engine_options options;
     sf_engine_cost cost;
+    *l = (layout){.n_threads = sf_app_threads(session->app)};
     sf_app_engine_options(session->app, &options);
-    if (!engine || sf_engine_estimate(sf_engine_name(engine), &session->problem, &options, &cost, NULL) != 0)
-        return sf_app_threads(session->app);
-    double genomes = (double)config->trials * config->islands * config->population / session->app->comm.size;
-    return cost.sequence_s * genomes < MEETING_S ? 1 : sf_app_threads(session->app);
+    if (engine && sf_engine_estimate(sf_engine_name(engine), &session->problem, &options, &cost, NULL) == 0) {
+        double generation_s = cost.sequence_s * config->trials * config->islands * config->population / ranks;
+        l->share = ranks > 1 && generation_s > MESSAGES_S;
+        if (generation_s < MEETING_S)
+            l->n_threads = 1;
+    }
+    return sf_comm_broadcast(&session->app->comm, sizeof *l, l, err);
 }
 
 static int search(sf_session *session, sf_error *err)
@@ -243,12 +254,16 @@ static int search(sf_session *session, sf_error *err)
     sf_app *app = session->app;
     bool speaks = sf_app_speaks(app);
     const sf_search_hooks hooks = {session, on_block, on_save, &sf_stop_flag, on_fatal};
-    const sf_search_options options = {.n_threads = search_threads(session),
-                                       .save_first = !session->resumed,
-                                       .checkpoint_interval = app->options.settings.checkpoint_interval};
-    int code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);
+    layout l;
+    int code = choose_layout(session, &l, err);
+    if (!code)
+        code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);
     if (code)
         return code;
+    const sf_search_options options = {.n_threads = l.n_threads,
+                                       .share_evaluation = l.share,
+                                       .save_first = !session->resumed,
+                                       .checkpoint_interval = app->options.settings.checkpoint_interval};
     double start = sf_now();
     sf_progress_start(&session->progress, app);
     code = sf_search_run(&app->comm, &session->puzzle, &session->config, &options, speaks ? &session->record : NULL,

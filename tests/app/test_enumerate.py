@@ -110,6 +110,17 @@ class Enumerate(Case):
         self.assertIn("110,188", text)
         self.assertIn("stars            none", text)
 
+    def test_max_seconds(self):
+        long, short = self.json("enumerate", "--engine", "walk", "--max-seconds", "0.5", "HPHPH" * 8, "HPHPPHH",
+                                timeout=60)["results"]
+        self.assertEqual((long["exact"], long["best_lower"], long["scores_reachable"]), (False, 0, [0]))
+        self.assertGreaterEqual(long["best_upper"], 12)
+        self.assertEqual(set(long["histogram"]), {None})
+        self.assertEqual((short["exact"], short["histogram"]), (True, [83, 14, 1]))
+        self.assertNotIn("best_lower", short)
+        text = self.good("enumerate", "--engine", "walk", "--max-seconds", "0.5", "HPHPH" * 8, ranks=2).out
+        self.assertIn("not proven to the end", text)
+
     def test_explain(self):
         text = self.good("enumerate", "--explain", "HPHPPHHPHPPHPH").out
         self.assertIn("would be taken", text)

@@ -9,13 +9,14 @@ OPTIONS = {
            "--selection --crossover --mutation-rate --survival --fitness --topology --migration-interval --migrants "
            "--time-limit --checkpoint-interval --checkpoint-seconds --lattice --score-model --explain --engine",
     "resume": "--generations --time-limit --checkpoint-interval --checkpoint-seconds",
-    "enumerate": "--file --engine --solutions --lattice --top-counts --refuse-over --explain",
+    "enumerate": "--file --engine --solutions --lattice --top-counts --node-limit --max-seconds --refuse-over --explain",
     "census": "--length --lattice --explain",
     "levels": "--count",
     "info": "",
     "verify": "--recount --sample",
     "repair": "--output --force",
     "digest": "",
+    "doctor": "--output --length",
 }
 
 

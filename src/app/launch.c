@@ -1,0 +1,79 @@
+/* Ranks are brought together with the one collective that adds numbers: each fills its own row of a table of zeros. 32
+ * bits a number, since the highest 64-bit values have a meaning of their own there. */
+#include "app/launch.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOST_WORDS = SF_HOST_SIZE / 4, CPU_WORDS = SF_CPUS_MAX / 32, ROW_WORDS = HOST_WORDS + CPU_WORDS + 1 };
+
+static void fill_row(const sf_app *app, uint64_t *row)
+{
+    char host[SF_HOST_SIZE] = "";
+    cpu_set_t set;
+    gethostname(host, sizeof host - 1);
+    for (int i = 0; i < SF_HOST_SIZE; i++)
+        row[i / 4] |= (uint64_t)(unsigned char)host[i] << 8 * (i % 4);
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        for (int i = 0; i < SF_CPUS_MAX && i < CPU_SETSIZE; i++)
+            row[HOST_WORDS + i / 32] |= (uint64_t)(CPU_ISSET((size_t)i, &set) != 0) << i % 32;
+    }
+    row[ROW_WORDS - 1] = (uint64_t)sf_app_threads(app);
+}
+
+static void read_row(const uint64_t *row, sf_launch_rank *rank)
+{
+    memset(rank, 0, sizeof *rank);
+    for (int i = 0; i < SF_HOST_SIZE - 1; i++)
+        rank->host[i] = (char)(row[i / 4] >> 8 * (i % 4) & 255);
+    for (int i = 0; i < CPU_WORDS; i++) {
+        rank->cpus[i] = (uint32_t)row[HOST_WORDS + i];
+        rank->n_cpus += __builtin_popcount(rank->cpus[i]);
+    }
+    rank->threads = (int)row[ROW_WORDS - 1];
+}
+
+int sf_launch_gather(const sf_app *app, sf_launch_rank **ranks, sf_error *err)
+{
+    size_t size = (size_t)app->comm.size;
+    uint64_t *table = calloc(size * ROW_WORDS, sizeof *table);
+    *ranks = calloc(size, sizeof **ranks);
+    int code = table && *ranks ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %zu ranks", size);
+    if (!code)
+        fill_row(app, table + (size_t)app->comm.rank * ROW_WORDS);
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code)
+        code = sf_comm_sum(&app->comm, size * ROW_WORDS, table, err);
+    for (size_t i = 0; !code && i < size; i++)
+        read_row(table + i * ROW_WORDS, &(*ranks)[i]);
+    free(table);
+    if (code) {
+        free(*ranks);
+        *ranks = NULL;
+    }
+    return code;
+}
+
+/* Reads up to two numbers of a small file; returns how many there were. */
+static int read_numbers(const char *path, long long *a, long long *b)
+{
+    FILE *file = fopen(path, "r");
+    int n = file ? fscanf(file, "%lld %lld", a, b) : 0;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+int64_t sf_launch_cpu_limit(void)
+{
+    long long quota = 0, period = 0, unused = 0;
+    if (read_numbers("/sys/fs/cgroup/cpu.max", &quota, &period) == 2 && period > 0)
+        return quota * 100 / period;
+    if (read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota, &unused) == 1 && quota > 0 &&
+        read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period, &unused) == 1 && period > 0)
+        return quota * 100 / period;
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* How this process was launched: what the machine gives it, and what the ranks together make of it. */
+#ifndef SF_APP_LAUNCH_H
+#define SF_APP_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/app.h"
+
+enum { SF_CPUS_MAX = 1024, SF_HOST_SIZE = 64 };
+
+/* One rank, as every rank sees it. */
+typedef struct sf_launch_rank {
+    char host[SF_HOST_SIZE];
+    int threads;
+    int n_cpus;                      /* that it may use */
+    uint32_t cpus[SF_CPUS_MAX / 32]; /* a bit for each */
+} sf_launch_rank;
+
+/* Brings together what all ranks are; *ranks [size] belongs to the caller. Collective. */
+int sf_launch_gather(const sf_app *app, sf_launch_rank **ranks, sf_error *err);
+
+/* Cores that the control group allows (in hundredths), or 0 for no limit. */
+int64_t sf_launch_cpu_limit(void);
+
+#endif
