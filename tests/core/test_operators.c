@@ -26,7 +26,7 @@ static void test_rank(void)
     static const int32_t fitness[] = {3, 5, 0, 5, 3, 0};
     static const int32_t expected[] = {1, 3, 0, 4, 2, 5};
     int32_t order[6];
-    sf_rank(6, fitness, order);
+    sf_rank(6, fitness, 6, order);
     for (int i = 0; i < 6; i++)
         CU_ASSERT_EQUAL(order[i], expected[i]);
     CU_ASSERT_EQUAL(sf_rank_worst(6, fitness), 5);
@@ -37,7 +37,10 @@ static void test_rank(void)
     for (int n = 1; n <= 200; n++) {
         for (int i = 0; i < n; i++)
             random[i] = (int32_t)(test_random(&state) % 7);
-        sf_rank(n, random, ranks);
+        sf_rank(n, random, 1, ranks);
+        const int32_t first = ranks[0];
+        sf_rank(n, random, n, ranks);
+        CU_ASSERT_EQUAL(first, ranks[0]);
         for (int i = 1; i < n; i++) {
             int32_t a = ranks[i - 1], b = ranks[i];
             CU_ASSERT(random[a] > random[b] || (random[a] == random[b] && a < b));

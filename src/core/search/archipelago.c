@@ -29,14 +29,15 @@ static int allocate(sf_archipelago *a, sf_error *err)
     a->next = calloc(bytes + 1, 1);
     a->name = calloc(bytes + 1, 1);
     a->row = calloc(individuals + 1, sizeof *a->row);
+    a->found = calloc(individuals + 1, sizeof *a->found);
     a->fitness = calloc(individuals + 1, sizeof *a->fitness);
     a->cumulative = calloc(a->population, sizeof *a->cumulative);
     a->order = calloc(a->population, sizeof *a->order);
     a->sorted = calloc(a->population, sizeof *a->sorted);
     a->outbox = __builtin_mul_overflow(a->n_islands, a->message_size, &bytes) ? NULL : calloc(bytes + 1, 1);
     a->inbox = calloc(a->n_islands + 1, sizeof *a->inbox);
-    if (!a->genome || !a->next || !a->name || !a->row || !a->fitness || !a->cumulative || !a->order || !a->sorted ||
-        !a->outbox || !a->inbox || sf_known_init(&a->known, (int)a->length, (int)a->n_scores) ||
+    if (!a->genome || !a->next || !a->name || !a->row || !a->found || !a->fitness || !a->cumulative || !a->order ||
+        !a->sorted || !a->outbox || !a->inbox || sf_known_init(&a->known, (int)a->length, (int)a->n_scores) ||
         sf_known_init(&a->pending, (int)a->length, (int)a->n_scores))
         return no_memory(a, err);
     return SF_OK;
@@ -186,7 +187,9 @@ static int collect_unknown(sf_archipelago *a)
             size_t row;
             bool is_new;
             a->puzzle->kind->canonical(a->puzzle->instance, a->next + at, a->name + at);
-            if (sf_known_find(&a->known, a->name + at) != SIZE_MAX)
+            size_t *found = &a->found[k * a->population + i];
+            *found = sf_known_find(&a->known, a->name + at);
+            if (*found != SIZE_MAX)
                 continue;
             const sf_place place = place_of(a, k, i);
             int code = sf_known_add(&a->pending, a->name + at, &place, &row, &is_new);
@@ -221,21 +224,29 @@ static int reserve(sf_archipelago *a)
     return code;
 }
 
-/* The bred generation becomes the present one. Nothing here can fail: room was made. */
+/* The row of an individual bred; it and its histogram are entered where they were not known. Room was made. */
+static size_t enter(sf_archipelago *a, size_t found, const uint8_t *name, const sf_place *place)
+{
+    size_t row = found;
+    bool is_new = false;
+    if (found != SIZE_MAX)
+        sf_known_ask(&a->known, row, place);
+    else
+        (void)sf_known_add(&a->known, name, place, &row, &is_new);
+    if (is_new)
+        sf_known_fill(&a->known, row, a->pending.histogram + sf_known_find(&a->pending, name) * a->n_scores,
+                      a->puzzle->min_score);
+    return row;
+}
+
+/* The bred generation becomes the present one. Nothing here can fail. */
 static void take_over(sf_archipelago *a)
 {
     for (size_t k = 0; k < a->n_islands; k++) {
         for (size_t i = 0; i < a->population; i++) {
-            const uint8_t *name = a->name + sf_archipelago_at(a, k, i);
             const sf_place place = place_of(a, k, i);
             const size_t individual = k * a->population + i;
-            size_t row;
-            bool is_new;
-            if (sf_known_add(&a->known, name, &place, &row, &is_new))
-                continue;
-            if (is_new)
-                sf_known_fill(&a->known, row, a->pending.histogram + sf_known_find(&a->pending, name) * a->n_scores,
-                              a->puzzle->min_score);
+            const size_t row = enter(a, a->found[individual], a->name + sf_archipelago_at(a, k, i), &place);
             a->row[individual] = row;
             a->fitness[individual] = a->known.fitness[row];
         }

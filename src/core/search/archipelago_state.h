@@ -29,6 +29,7 @@ struct sf_archipelago {
     int32_t *fitness; /* [n_islands][population] */
     uint8_t *next;    /* the generation being bred, like genome */
     uint8_t *name;    /* canonical genomes of the generation being bred, like genome */
+    size_t *found;    /* their rows in known, SIZE_MAX where it has none, like row */
 
     uint64_t *cumulative; /* scratch, [population] */
     int32_t *order;       /* scratch, [population] */

@@ -126,16 +126,21 @@ size_t sf_known_find(const sf_known *known, const uint8_t *genome)
     return known->slot[at] ? known->slot[at] - 1 : SIZE_MAX;
 }
 
+void sf_known_ask(sf_known *known, size_t row, const sf_place *place)
+{
+    if (sf_place_less(place, &known->first[row])) {
+        known->first[row] = *place;
+        known->changed[row] = 1;
+    }
+}
+
 int sf_known_add(sf_known *known, const uint8_t *genome, const sf_place *place, size_t *row, bool *is_new)
 {
     size_t at = find_slot(known, genome);
     if (known->slot[at]) {
         *row = known->slot[at] - 1;
         *is_new = false;
-        if (sf_place_less(place, &known->first[*row])) {
-            known->first[*row] = *place;
-            known->changed[*row] = 1;
-        }
+        sf_known_ask(known, *row, place);
         return SF_OK;
     }
     if (known->n == known->capacity) {

@@ -48,6 +48,9 @@ int sf_known_reserve(sf_known *known, size_t n_more);
  * caller (sf_known_fill) before anyone else reads it. SF_ENOMEM leaves the store as it was. */
 int sf_known_add(sf_known *known, const uint8_t *genome, const sf_place *place, size_t *row, bool *is_new);
 
+/* What sf_known_add does with a row that is known: keeps the lesser place. */
+void sf_known_ask(sf_known *known, size_t row, const sf_place *place);
+
 /* Copies a histogram[n_scores], whose entry 0 is score min_score, into the row with what follows from it: fitness =
  * number of distinct scores (entries neither 0 nor SF_COUNT_UNKNOWN), best_score = the highest of them (min_score when
  * there is none), exact = no entry is SF_COUNT_UNKNOWN. */

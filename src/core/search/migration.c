@@ -90,7 +90,7 @@ void sf_migration_fill_outbox(sf_archipelago *a)
         const int64_t island = a->options.first_island + (int64_t)k;
         uint8_t *message = a->outbox + k * a->message_size;
         write_header(message, island, sf_archipelago_destination(a->config, island), a->generation);
-        sf_rank(a->config->population, a->fitness + k * a->population, a->order);
+        sf_rank(a->config->population, a->fitness + k * a->population, a->config->migrants, a->order);
         for (int32_t m = 0; m < a->config->migrants; m++) {
             const size_t individual = (size_t)a->order[m];
             const uint8_t *genome = a->genome + sf_archipelago_at(a, k, individual);

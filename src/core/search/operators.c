@@ -15,8 +15,22 @@ static int by_rank(const void *left, const void *right, void *context)
     return (a > b) - (a < b);
 }
 
-void sf_rank(int32_t n, const int32_t *fitness, int32_t *order)
+/* The one elite or migrant of the usual case needs no sorting. */
+static void rank_one(int32_t n, const int32_t *fitness, int32_t *order)
 {
+    order[0] = 0;
+    for (int32_t i = 1; i < n; i++) {
+        if (fitness[i] > fitness[order[0]])
+            order[0] = i;
+    }
+}
+
+void sf_rank(int32_t n, const int32_t *fitness, int32_t n_first, int32_t *order)
+{
+    if (n_first <= 1) {
+        rank_one(n, fitness, order);
+        return;
+    }
     for (int32_t i = 0; i < n; i++)
         order[i] = i;
     qsort_r(order, (size_t)n, sizeof *order, by_rank, (void *)(uintptr_t)fitness);
@@ -102,7 +116,7 @@ void sf_breed(const sf_search_config *config, int32_t trial, int32_t island, int
     const uint64_t where[4] = {config->seed, (uint64_t)trial, (uint64_t)island, (uint64_t)generation};
     sf_stream stream;
 
-    sf_rank(population, fitness, order);
+    sf_rank(population, fitness, config->elites, order);
     for (int32_t i = 0; i < config->elites; i++)
         memcpy(next + (size_t)i * width, genomes + (size_t)order[i] * width, width);
 

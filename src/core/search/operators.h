@@ -8,8 +8,9 @@
 #include "core/base/stream.h"
 #include "core/search/config.h"
 
-/* order[n]: the indices sorted by fitness descending, index ascending. */
-void sf_rank(int32_t n, const int32_t *fitness, int32_t *order);
+/* order[0..n_first-1]: the first of the indices sorted by fitness descending, index ascending; what is behind them in
+ * order[n] is anything. */
+void sf_rank(int32_t n, const int32_t *fitness, int32_t n_first, int32_t *order);
 
 /* The last one of sf_rank's order: least fitness, highest index. */
 int32_t sf_rank_worst(int32_t n, const int32_t *fitness);
