@@ -86,6 +86,10 @@ static void test_damaged(void)
         CU_ASSERT_EQUAL(sf_record_take(&record, n, cut, &err), SF_EFORMAT);
         free(cut);
     }
+    uint8_t *longer = calloc(1, n_bytes + 1);
+    memcpy(longer, packet, n_bytes);
+    CU_ASSERT_EQUAL(sf_record_take(&record, n_bytes + 1, longer, &err), SF_EFORMAT);
+    free(longer);
     static const int64_t bad[] = {-1, INT64_MIN, INT64_MAX, 7, 1000, INT64_C(1) << 40, INT64_C(1) << 62};
     for (size_t field = 0; field < sizeof(sf_packet_header) / sizeof(int64_t); field++) {
         for (size_t b = 0; b < sizeof bad / sizeof bad[0]; b++) {
