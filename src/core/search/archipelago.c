@@ -141,8 +141,9 @@ void sf_archipelago_close(sf_archipelago *archipelago)
     sf_migration_free_inbox(a);
     sf_known_free(&a->known);
     sf_known_free(&a->pending);
-    void *const all[] = {a->genome, a->next,   a->name,  a->row,         a->fitness,    a->cumulative,     a->order,
-                         a->sorted, a->outbox, a->inbox, a->stats.bytes, a->kept.bytes, a->migrants.bytes, a};
+    void *const all[] = {a->genome,     a->next,           a->name,   a->row,    a->found, a->fitness,
+                         a->cumulative, a->order,          a->sorted, a->outbox, a->inbox, a->stats.bytes,
+                         a->kept.bytes, a->migrants.bytes, a};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
 }

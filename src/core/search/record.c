@@ -27,11 +27,13 @@ size_t sf_record_stats_index(const sf_record *record, int32_t trial, int64_t gen
     return ((size_t)trial * generations + (size_t)generation) * islands + (size_t)island;
 }
 
-/* calloc of a * b * c bytes; NULL also when the product overflows. */
+/* a * b * c bytes, cleared; NULL also when the product overflows. */
 static void *allocate(size_t a, size_t b, size_t c)
 {
     size_t product;
-    return __builtin_mul_overflow(a, b, &product) ? NULL : calloc(product, c);
+    if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product))
+        return NULL;
+    return calloc(product, 1);
 }
 
 int sf_record_init(sf_record *record, const sf_search_config *config, int length, int n_scores, sf_error *err)
