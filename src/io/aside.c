@@ -69,20 +69,22 @@ static int sync_path(const char *path, int flags)
 
 int sf_aside_commit(const char *path, const char *aside, sf_error *err)
 {
-    int reason = sync_path(aside, O_RDONLY);
-    if (reason)
-        return sf_fail(err, SF_EIO, "%s: cannot be synced to disk: %s", aside, strerror(reason));
-    if (rename(aside, path) != 0)
-        return sf_fail(err, SF_EIO, "%s: cannot be renamed from %s: %s", path, aside, strerror(errno));
     char *folder = folder_of(path);
     if (!folder)
         return sf_fail(err, SF_ENOMEM, "%s: out of memory", path);
-    reason = sync_path(folder, O_RDONLY | O_DIRECTORY);
+    int code = 0, reason = sync_path(aside, O_RDONLY);
+    if (reason) {
+        code = sf_fail(err, SF_EIO, "%s: cannot be synced to disk: %s", aside, strerror(reason));
+    } else if (rename(aside, path) != 0) {
+        code = sf_fail(err, SF_EIO, "%s: cannot be renamed from %s: %s", path, aside, strerror(errno));
+    } else {
+        /* Some network file systems have no sync of folders; there the rename is as safe as it gets. */
+        reason = sync_path(folder, O_RDONLY | O_DIRECTORY);
+        if (reason && reason != EINVAL && reason != ENOTSUP)
+            code = sf_fail(err, SF_EIO, "%s: its folder cannot be synced to disk: %s", path, strerror(reason));
+    }
     free(folder);
-    /* Some network file systems have no sync of folders; there the rename is as safe as it gets. */
-    if (reason && reason != EINVAL && reason != ENOTSUP)
-        return sf_fail(err, SF_EIO, "%s: its folder cannot be synced to disk: %s", path, strerror(reason));
-    return 0;
+    return code;
 }
 
 void sf_aside_drop(const char *aside)

@@ -301,15 +301,38 @@ static herr_t add_link(hid_t root, const char *name, const H5L_info_t *info, voi
     return 0;
 }
 
+/* A run file has a title of its own; other files may have any, or none. */
+static int find_kind(digest *d)
+{
+    static const char run_title[] = "Starfold run";
+    htri_t exists = H5Aexists(d->h5->file, "title");
+    hid_t attribute = exists > 0 ? H5Aopen(d->h5->file, "title", H5P_DEFAULT) : H5I_INVALID_HID;
+    hid_t type = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
+    hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
+    char *title = NULL;
+    int code = 0;
+    if (exists < 0 || (exists > 0 && (type < 0 || space < 0)))
+        code = sf_h5_fail(d->h5, "title", "the attribute cannot be opened");
+    else if (exists && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1) {
+        if (H5Aread(attribute, type, &title) < 0)
+            code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
+        d->is_run = title && strcmp(title, run_title) == 0;
+        H5free_memory(title);
+    }
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return code;
+}
+
 static int digest_open(digest *d, char *hex)
 {
-    char title[64] = "";
-    sf_error ignored = {0}, *err = d->h5->err;
-    d->h5->err = &ignored;
-    d->is_run = H5Aexists(d->h5->file, "title") > 0 &&
-                sf_h5_attr_read_text(d->h5, d->h5->file, "title", sizeof title, title) == 0 &&
-                strcmp(title, "Starfold run") == 0;
-    d->h5->err = err;
+    d->code = find_kind(d);
+    if (d->code)
+        return d->code;
     sf_blake2b_init(&d->hash, HASH_SIZE);
     if (H5Lvisit(d->h5->file, H5_INDEX_NAME, H5_ITER_INC, add_link, d) < 0 && !d->code)
         d->code = sf_h5_fail(d->h5, NULL, "has links that cannot be read");

@@ -2,7 +2,6 @@
  * time would cost a call of HDF5 each. So values pass through a buffer of one chunk. */
 #include "io/field_io.h"
 
-#include <hdf5_hl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,44 +101,51 @@ static const sf_field *scale_of(sf_axis axis)
 
 static int attach(sf_h5 *h5, const sf_field *field, hid_t dataset)
 {
+    const char *name[SF_RANK_MAX], *scale[SF_RANK_MAX];
     for (int k = 0; k < field->rank; k++) {
-        const char *axis = sf_axis_name(field->axis[k]);
-        if (H5DSset_label(dataset, (unsigned)k, axis) < 0)
-            return sf_h5_fail(h5, field->name, "an axis cannot be named");
-        if (field->flags & SF_FIELD_SCALE)
-            continue;
-        hid_t scale = H5Dopen2(h5->file, scale_of(field->axis[k])->name, H5P_DEFAULT);
-        herr_t status = scale < 0 ? -1 : H5DSattach_scale(dataset, scale, (unsigned)k);
-        if (scale >= 0)
-            H5Dclose(scale);
-        if (status < 0)
-            return sf_h5_fail(h5, field->name, "a dimension scale cannot be attached");
+        name[k] = sf_axis_name(field->axis[k]);
+        scale[k] = scale_of(field->axis[k])->name;
     }
-    return 0;
+    int code = sf_h5_axes_name(h5, dataset, field->rank, name);
+    if (!code && !(field->flags & SF_FIELD_SCALE)) /* a scale has none itself */
+        code = sf_h5_axes_attach(h5, dataset, field->rank, scale);
+    return code;
 }
 
-/* Scales first (pass 0), then what they are attached to: HDF5 refuses a scale that has scales. */
-int sf_fields_attach_scales(sf_h5 *h5, const sf_view *view)
+static int make_scale(sf_h5 *h5, const sf_view *view, const sf_field *field, hid_t dataset)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t n = 0; n < sf_n_fields; n++) {
-            const sf_field *field = &sf_fields[n];
-            bool scale = field->flags & SF_FIELD_SCALE;
-            if (field->rank == 0 || !sf_field_present(view, field) || scale != (pass == 0))
-                continue;
-            hid_t dataset = H5Dopen2(h5->file, field->name, H5P_DEFAULT);
-            int code = 0;
-            if (dataset < 0 || (scale && H5DSset_scale(dataset, sf_axis_name(field->axis[0])) < 0))
-                code = sf_h5_fail(h5, field->name, "cannot be made a dimension scale");
-            else
-                code = attach(h5, field, dataset);
-            if (dataset >= 0)
-                H5Dclose(dataset);
-            if (code)
-                return code;
+    sf_h5_user *user = malloc(sf_n_fields * SF_RANK_MAX * sizeof *user);
+    size_t n_users = 0;
+    if (!user)
+        return sf_fail(h5->err, SF_ENOMEM, "%s: out of memory", h5->path);
+    for (size_t n = 0; n < sf_n_fields; n++) {
+        const sf_field *other = &sf_fields[n];
+        for (int k = 0; k < other->rank; k++) {
+            if (other->axis[k] == field->axis[0] && other != field && sf_field_present(view, other))
+                user[n_users++] = (sf_h5_user){other->name, k};
         }
     }
-    return 0;
+    int code = sf_h5_scale_make(h5, dataset, sf_axis_name(field->axis[0]), n_users, user);
+    free(user);
+    return code;
+}
+
+int sf_fields_attach_scales(sf_h5 *h5, const sf_view *view)
+{
+    int code = 0;
+    for (size_t n = 0; n < sf_n_fields && !code; n++) {
+        const sf_field *field = &sf_fields[n];
+        if (field->rank == 0 || !sf_field_present(view, field))
+            continue;
+        hid_t dataset = H5Dopen2(h5->file, field->name, H5P_DEFAULT);
+        if (dataset < 0)
+            return sf_h5_fail(h5, field->name, "cannot be opened");
+        code = attach(h5, field, dataset);
+        if (!code && (field->flags & SF_FIELD_SCALE))
+            code = make_scale(h5, view, field, dataset);
+        H5Dclose(dataset);
+    }
+    return code;
 }
 
 /* A walk over a box of the field's values in blocks. */

@@ -132,12 +132,14 @@ hid_t sf_h5_text_type(size_t n)
     return type;
 }
 
-static int attr_write(sf_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t type, const void *value)
+int sf_h5_attr_write(sf_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t type, size_t n,
+                     const void *values)
 {
-    hid_t space = H5Screate(H5S_SCALAR), attribute = H5I_INVALID_HID;
+    hsize_t size = n;
+    hid_t space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR), attribute = H5I_INVALID_HID;
     if (space >= 0 && file_type >= 0)
         attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-    herr_t status = attribute < 0 ? -1 : H5Awrite(attribute, type, value);
+    herr_t status = attribute < 0 ? -1 : H5Awrite(attribute, type, values);
     if (attribute >= 0 && H5Aclose(attribute) < 0)
         status = -1;
     int code = status < 0 ? sf_h5_fail(h5, name, "the attribute cannot be written") : 0;
@@ -151,7 +153,7 @@ int sf_h5_attr_text(sf_h5 *h5, hid_t object, const char *name, const char *text)
     hid_t type = sf_h5_text_type(H5T_VARIABLE);
     if (type >= 0)
         H5Tset_cset(type, H5T_CSET_UTF8);
-    int code = attr_write(h5, object, name, type, type, &text);
+    int code = sf_h5_attr_write(h5, object, name, type, type, 0, &text);
     if (type >= 0)
         H5Tclose(type);
     return code;
@@ -159,7 +161,7 @@ int sf_h5_attr_text(sf_h5 *h5, hid_t object, const char *name, const char *text)
 
 int sf_h5_attr_int(sf_h5 *h5, hid_t object, const char *name, int32_t value)
 {
-    return attr_write(h5, object, name, H5T_STD_I32LE, H5T_NATIVE_INT32, &value);
+    return sf_h5_attr_write(h5, object, name, H5T_STD_I32LE, H5T_NATIVE_INT32, 0, &value);
 }
 
 /* Opens a scalar attribute, or fails. */

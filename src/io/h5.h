@@ -43,6 +43,10 @@ int sf_h5_group_create(sf_h5 *h5, const char *name);
 int sf_h5_attr_text(sf_h5 *h5, hid_t object, const char *name, const char *text);
 int sf_h5_attr_int(sf_h5 *h5, hid_t object, const char *name, int32_t value);
 
+/* Writes n values (0: a single one) of the types as an attribute; an invalid type is an error. */
+int sf_h5_attr_write(sf_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t type, size_t n,
+                     const void *values);
+
 /* Reads them back, checked. A longer text than size - 1 is an error. */
 int sf_h5_attr_read_text(sf_h5 *h5, hid_t object, const char *name, size_t size, char *text);
 int sf_h5_attr_read_int(sf_h5 *h5, hid_t object, const char *name, int32_t *value);
@@ -85,6 +89,16 @@ int sf_h5_block_write(sf_h5 *h5, const char *name, hid_t dataset, hid_t type, in
                       const hsize_t *count, const void *values);
 int sf_h5_block_read(sf_h5 *h5, const char *name, hid_t dataset, hid_t type, int rank, const hsize_t *start,
                      const hsize_t *count, void *values);
+
+/* Dimension scales: names the axes of a dataset; points from its axes to scales, by path; makes a dataset a scale, with
+ * the axes that use it. */
+typedef struct sf_h5_user {
+    const char *dataset; /* path */
+    int axis;
+} sf_h5_user;
+int sf_h5_axes_name(sf_h5 *h5, hid_t dataset, int rank, const char *const *names);
+int sf_h5_axes_attach(sf_h5 *h5, hid_t dataset, int rank, const char *const *scales);
+int sf_h5_scale_make(sf_h5 *h5, hid_t dataset, const char *name, size_t n, const sf_h5_user *users);
 
 /* True when every part of the path is a hard link. */
 bool sf_h5_is_plain_path(const sf_h5 *h5, const char *name);
