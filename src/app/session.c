@@ -205,12 +205,14 @@ static int open_puzzle(sf_session *session, sf_error *err)
     return sf_comm_agree(&session->app->comm, code, err);
 }
 
-/* Rank 0: the live file, as far as the record goes, and the time of the next checkpoint. */
+/* Rank 0: a checkpoint and then the live file, as far as the record goes, so that a run can go on from the moment its
+ * file is there: the first generation of long chains may take hours. A resumed run has its checkpoint. */
 static int begin(sf_session *session, sf_error *err)
 {
     session->first_generation = session->record.generation;
     session->save_due_s = sf_now() + (double)session->app->options.settings.checkpoint_ms / 1e3;
-    return sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
+    int code = session->resumed ? 0 : on_save(session, &session->record, err);
+    return code ? code : sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
 }
 
 /* Rank 0: asked to stop while the engine was made. What there is to go on from is an empty record. */
@@ -218,8 +220,6 @@ static int save_empty(sf_session *session, sf_error *err)
 {
     sf_error failed = {0, ""};
     int code = begin(session, &failed);
-    if (!code)
-        code = on_save(session, &session->record, &failed);
     return code ? sf_fail(err, code, "%s", failed.text) : SF_ESTOPPED;
 }
 

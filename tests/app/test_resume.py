@@ -131,6 +131,18 @@ class Resume(Case):
         self.good("levels", self.output)
         self.finish_at()
 
+    def test_kill_in_the_first_generation(self):
+        """Long chains take minutes to evaluate; a run can go on from the moment its file is there."""
+        words = ["--length", "30", "--engine", "walk", "--generations", "1"]
+        process = start("run", "--output", self.output, "--quiet", *words)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.output) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        result = run("resume", self.output, "--time-limit", "1")
+        self.assertEqual(result.status, 75, result)
+
     def test_damaged_checkpoint(self):
         process = self.begin()
         process.kill()
