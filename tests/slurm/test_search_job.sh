@@ -4,40 +4,13 @@
 #   both     stop before their limit, put themselves back into the queue and resume, until they are done
 #   srun     is also killed in the middle by `scontrol requeue`, as preemption or a lost node would
 #   mpirun   is also cancelled in the middle, must stay away, and is submitted again by hand
-# Their run files must be, byte for byte, that of one search that nobody interrupted. A third one is
-# cancelled and finished without SLURM, to the same bytes.
+# Their run files must be, byte for byte, that of one search that nobody interrupted. A third one is cancelled and
+# finished without SLURM, to the same bytes. The runs' folders and files have a blank in their names.
 set -euo pipefail
 starfold=$1 tree=$2
-
-fail() {
-    printf 'FAIL: %s\n' "$*"
-    tail -n 40 "$work"/*/search-*.log 2>/dev/null || true
-    exit 1
-}
-say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-
-PATH=$PATH:/usr/sbin:/sbin
-for tool in munged slurmctld slurmd srun sbatch; do
-    command -v "$tool" >/dev/null || {
-        echo "SKIP: slurm.search_job: SLURM is not installed ($tool is missing)"
-        exit 77
-    }
-done
-# A cluster of the site must not get our jobs, nor a job that we are in shape them.
-unset "${!SLURM_@}"
-# shellcheck source=scripts/mpi-env.sh
-. "$tree/scripts/mpi-env.sh"
-
-# Short and without blanks: SLURM's sockets are there. The runs' own folders have a blank in their names.
-work=$(mktemp -d /tmp/starfold-slurm.XXXXXX)
-finish() {
-    "$tree/scripts/local-cluster" down "$work/cluster" --wipe >/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-SLURM_NODES=2 SLURM_CPUS=2 "$tree/scripts/local-cluster" up "$work/cluster"
-# shellcheck source=/dev/null
-. "$work/cluster/env.sh"
+# shellcheck source=tests/slurm/cluster.sh
+. "$tree/tests/slurm/cluster.sh"
+SLURM_NODES=2 SLURM_CPUS=2 cluster_up
 
 # --- What is searched. Pieces end 50 seconds before a limit of one minute, give or take SLURM's half minute, so a search
 # of 40 seconds needs several. How many generations that is differs between machines: measure, in time on the processor,
@@ -80,17 +53,6 @@ submit() { # LAUNCHER NAME; prints the job's number
             --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=B:USR1@50 "$tree/jobs/search.sbatch"
     )
 }
-field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; } # JOB NAME
-wait_for() { # SECONDS WHAT COMMAND...
-    local seconds=$1 what=$2 end=$((SECONDS + $1))
-    shift 2
-    until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || fail "waited $seconds s for $what"
-        sleep 0.2
-    done
-    say "$what"
-}
-is_over() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
 # The n-th piece runs and has done so for a moment; a job that is over will have no n-th piece.
 piece_runs() { # JOB PIECE
     ! is_over "$1" || fail "job $1 is $(field "$1" JobState), before its piece $2"
