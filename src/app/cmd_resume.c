@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/session.h"
+#include "app/stop.h"
 
 /* What was found to go on from. */
 typedef struct source {
@@ -155,6 +156,8 @@ static int prepare(sf_session *session, sf_app *app, source *from, bool *again, 
         code = resize_record(&from->data.record, wanted, err);
     session->record = from->data.record;
     memset(&from->data.record, 0, sizeof from->data.record);
+    if (!code && !*again)
+        sf_run_paths_drop_checkpoints(&session->paths); /* left when the last process died after its work was done */
     return code;
 }
 
@@ -163,6 +166,7 @@ static int resume(sf_app *app, sf_error *err)
     static sf_session session;
     source from = {.path = ""};
     bool again = false;
+    sf_stop_catch_signals();
     sf_run_paths_init(&session.paths, app->options.words[0]);
     int code =
         strlen(app->options.words[0]) >= SF_TEXT_SIZE ? sf_fail(err, SF_EINPUT, "the name of the run is too long") : 0;

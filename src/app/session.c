@@ -283,7 +283,6 @@ int sf_session_search(sf_session *session, sf_error *err)
     const sf_settings *settings = &app->options.settings;
     bool speaks = sf_app_speaks(app);
     session->start_s = sf_now();
-    sf_stop_catch_signals();
     int code = speaks ? sf_stop_watch(session->paths.stop, settings->time_limit_ms, err) : 0;
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
