@@ -1,0 +1,391 @@
+/* The collapsing census: decide the residues of one class one after the other, P or H, and carry along, for each node of the
+ * trie, the distinct codes of the maps below it. With every decision codes meet and become one, so the further down, the
+ * less there is to carry; with all decided, the dense half answers all sequences that share the decisions at once.
+ *
+ * The obvious way, one scan of the table for each of the 2^N sequences, is census_plain.c: a hundred times slower at 16
+ * residues. Threads take the branches of the first decisions as tasks, parts of the work are sets of such branches. */
+#include "core/engines/census.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/engines/census_trie.h"
+
+struct sf_census_plan {
+    sf_census_trie trie;
+    const sf_census_kernel *kernel;
+};
+
+/* The codes that the nodes of a level carry: those of node i are code[start[i]] .. code[start[i + 1] - 1], bit 31 being
+ * SF_CENSUS_TWICE. */
+typedef struct entries {
+    uint32_t *code;
+    uint32_t *start;
+    size_t n;
+    size_t room;
+} entries;
+
+/* What a thread works with. */
+typedef struct worker {
+    sf_census_dense dense;
+    entries level[SF_CENSUS_LEVELS];
+    uint8_t *met; /* met[codes]: 0 but while a node is folded */
+    sf_census census;
+    int status;
+} worker;
+
+typedef struct job {
+    const sf_census_plan *plan;
+    const sf_census_each *each;
+    const volatile int *stop;
+    worker *workers;
+    int task_depth;  /* levels above this are tasks */
+    int unit_depth;  /* the first decisions that make a unit of work */
+    uint8_t *wanted; /* wanted[2^level + decisions]: is some unit below wanted? levels 0..unit_depth */
+} job;
+
+/* A set of entries that the tasks of both its branches read; the last one frees it. */
+typedef struct shared {
+    entries e;
+    int level;
+    uint32_t decisions;
+    atomic_int readers;
+} shared;
+
+/* ---- folding ---- */
+
+/* Codes of the children first..last-1 on level l, once the residue of that level is P (h = 0) or H, to out[]; codes that meet
+ * become one. Returns how many there are. */
+static inline size_t fold_node(const sf_census_trie *t, int l, uint32_t h, const entries *from, uint32_t first, uint32_t last,
+                               uint8_t *met, uint32_t *out)
+{
+    const uint32_t code_bits = ~SF_CENSUS_TWICE;
+    size_t n = 0;
+    for (uint32_t node = first; node < last; node++) {
+        uint32_t row = h ? t->code[l][node] & code_bits : 0;
+        for (uint32_t i = from->start[node]; i < from->start[node + 1]; i++) {
+            uint32_t entry = from->code[i] + row;
+            uint8_t *seen = &met[entry & code_bits];
+            out[n] = entry & code_bits;
+            n += *seen == 0;
+            *seen = (uint8_t)(*seen << 1 | 1 | entry >> 31 << 1);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *seen = &met[out[i]];
+        out[i] |= *seen > 1 ? SF_CENSUS_TWICE : 0;
+        *seen = 0;
+    }
+    return n;
+}
+
+/* The same on level 0, where every node is one map. The rows of one residue differ, and so do their codes: when it is H
+ * nothing meets, when it is P everything does. */
+static inline size_t fold_maps(const uint32_t *code, uint32_t h, uint32_t first, uint32_t last, uint32_t *out)
+{
+    if (!h) {
+        out[0] = last - first > 1 ? SF_CENSUS_TWICE : code[first] & SF_CENSUS_TWICE;
+        return 1;
+    }
+    memcpy(out, code + first, (last - first) * sizeof *out);
+    return last - first;
+}
+
+static int make_room(entries *e, size_t n, size_t n_nodes)
+{
+    if (n > e->room) {
+        free(e->code);
+        e->room = n + n / 4;
+        e->code = sf_array_alloc(e->room, sizeof *e->code);
+    }
+    if (!e->start)
+        e->start = sf_array_alloc(n_nodes + 1, sizeof *e->start);
+    if (e->code && e->start)
+        return 0;
+    e->room = e->code ? e->room : 0;
+    return SF_ENOMEM;
+}
+
+static void free_entries(entries *e)
+{
+    free(e->code);
+    free(e->start);
+}
+
+/* Entries of level l + 1 from those of level l (of the maps, when l is 0). */
+static int fold(const sf_census_trie *t, int l, uint32_t h, const entries *from, entries *to, uint8_t *met)
+{
+    size_t n_nodes = t->n_nodes[l + 1];
+    const uint32_t *child = t->child[l];
+    if (make_room(to, l == 0 ? t->n_nodes[0] : from->n, n_nodes) != 0)
+        return SF_ENOMEM;
+    size_t n = 0;
+    for (size_t i = 0; i < n_nodes; i++) {
+        to->start[i] = (uint32_t)n;
+        if (l == 0)
+            n += fold_maps(t->code[0], h, child[i], child[i + 1], to->code + n);
+        else
+            n += fold_node(t, l, h, from, child[i], child[i + 1], met, to->code + n);
+    }
+    to->start[n_nodes] = (uint32_t)n;
+    to->n = n;
+    return 0;
+}
+
+/* The last decision: everything meets in dense.mark, and the dense residues are answered for. */
+static void finish(const job *j, worker *w, uint32_t h, const entries *from, uint32_t decisions)
+{
+    const sf_census_trie *t = &j->plan->trie;
+    const uint32_t code_bits = ~SF_CENSUS_TWICE;
+    int l = t->n_decided - 1;
+    uint8_t *mark = w->dense.mark;
+    memset(mark, 0, t->size[0]);
+    for (size_t node = 0; node < t->n_nodes[l]; node++) {
+        uint32_t row = h ? t->code[l][node] & code_bits : 0;
+        uint32_t first = l == 0 ? (uint32_t)node : from->start[node], last = l == 0 ? first + 1 : from->start[node + 1];
+        for (uint32_t i = first; i < last; i++) {
+            uint32_t entry = (l == 0 ? t->code[0][i] & SF_CENSUS_TWICE : from->code[i]) + row;
+            uint8_t *seen = &mark[entry & code_bits];
+            *seen = (uint8_t)(*seen << 1 | 1 | entry >> 31 << 1);
+        }
+    }
+    j->plan->kernel->answer(t, &w->dense, decisions, j->each, &w->census);
+}
+
+/* ---- branches ---- */
+
+static bool is_wanted(const job *j, int level, uint32_t decisions)
+{
+    int below = level - j->unit_depth;
+    if (below > 0)
+        return j->wanted[(UINT32_C(1) << j->unit_depth) + (decisions >> below)];
+    return j->wanted[(UINT32_C(1) << level) + decisions];
+}
+
+/* Whether the reverses of these sequences are counted elsewhere, for both. */
+static bool is_answered_elsewhere(const sf_census_trie *t, uint32_t decisions)
+{
+    uint32_t residues = t->spread_decided[decisions];
+    return !t->mirror && sf_contact_residues_reverse(t->length, residues) < residues;
+}
+
+/* Both branches below the entries of level l, and all below them. */
+static int descend(const job *j, worker *w, int l, const entries *from, uint32_t decisions)
+{
+    const sf_census_trie *t = &j->plan->trie;
+    int status = j->stop && *j->stop ? SF_ESTOPPED : 0;
+    for (uint32_t h = 0; h < 2 && status == 0; h++) {
+        uint32_t longer = decisions << 1 | h;
+        if (!is_wanted(j, l + 1, longer))
+            continue;
+        if (l == t->n_decided - 1) {
+            if (!is_answered_elsewhere(t, longer))
+                finish(j, w, h, from, longer);
+            continue;
+        }
+        status = fold(t, l, h, from, &w->level[l + 1], w->met);
+        if (status == 0)
+            status = descend(j, w, l + 1, &w->level[l + 1], longer);
+    }
+    return status;
+}
+
+/* ---- tasks ---- */
+
+static void release(shared *s)
+{
+    if (s && atomic_fetch_sub(&s->readers, 1) == 1) {
+        free_entries(&s->e);
+        free(s);
+    }
+}
+
+static void branch_task(const job *j, shared *parent, uint32_t h);
+
+static void spawn(const job *j, shared *s)
+{
+    for (uint32_t h = 2; h-- > 0;) { /* H first: it is the larger half */
+        if (is_wanted(j, s->level + 1, s->decisions << 1 | h)) {
+#pragma omp task firstprivate(j, s, h)
+            branch_task(j, s, h);
+        } else {
+            release(s);
+        }
+    }
+}
+
+static shared *shared_new(int level, uint32_t decisions)
+{
+    shared *s = calloc(1, sizeof *s);
+    if (s) {
+        s->level = level;
+        s->decisions = decisions;
+        atomic_init(&s->readers, 2);
+    }
+    return s;
+}
+
+static void branch_task(const job *j, shared *parent, uint32_t h)
+{
+    const sf_census_trie *t = &j->plan->trie;
+    worker *w = &j->workers[omp_get_thread_num()];
+    int status = w->status != 0 ? w->status : j->stop && *j->stop ? SF_ESTOPPED : 0;
+    shared *s = status == 0 ? shared_new(parent->level + 1, parent->decisions << 1 | h) : NULL;
+    if (status == 0)
+        status = s ? fold(t, parent->level, h, &parent->e, &s->e, w->met) : SF_ENOMEM;
+    release(parent);
+    if (status == 0 && s->level >= j->task_depth)
+        status = descend(j, w, s->level, &s->e, s->decisions);
+    w->status = status;
+    if (status == 0 && s->level < j->task_depth) {
+        spawn(j, s);
+    } else if (s) {
+        free_entries(&s->e);
+        free(s);
+    }
+}
+
+static void count_tasks(const job *j, int n_threads)
+{
+#pragma omp parallel num_threads(n_threads)
+#pragma omp single
+    {
+        shared *root = shared_new(0, 0);
+        if (root)
+            spawn(j, root);
+        else
+            j->workers[omp_get_thread_num()].status = SF_ENOMEM;
+    }
+}
+
+/* ---- the work ---- */
+
+/* Deals the units to n_parts hands: sorted by how many H they hold, as the cost goes, forth and back. */
+static int deal_units(job *j, size_t part, size_t n_parts)
+{
+    int depth = 0;
+    while (n_parts > 1 && depth < j->plan->trie.n_decided && (size_t)1 << depth < 8 * n_parts)
+        depth++;
+    j->unit_depth = depth;
+    uint32_t n_units = UINT32_C(1) << depth;
+    j->wanted = calloc(2 * (size_t)n_units, 1);
+    if (!j->wanted)
+        return SF_ENOMEM;
+    size_t dealt = 0;
+    for (int n_h = depth; n_h >= 0; n_h--) {
+        for (uint32_t unit = 0; unit < n_units; unit++) {
+            if (__builtin_popcount(unit) != n_h)
+                continue;
+            size_t round = dealt / n_parts, hand = dealt % n_parts;
+            j->wanted[n_units + unit] = part == (round % 2 ? n_parts - 1 - hand : hand);
+            dealt++;
+        }
+    }
+    for (uint32_t i = n_units; i-- > 1;)
+        j->wanted[i] = j->wanted[2 * i] | j->wanted[2 * i + 1];
+    return 0;
+}
+
+static int open_workers(job *j, int n_threads, sf_error *err)
+{
+    const sf_census_trie *t = &j->plan->trie;
+    j->workers = calloc((size_t)n_threads, sizeof *j->workers);
+    int status = j->workers ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %d threads", n_threads);
+    for (int i = 0; status == 0 && i < n_threads; i++) {
+        status = sf_census_dense_init(&j->workers[i].dense, t, err);
+        j->workers[i].met = sf_array_zeroed(t->size[0], sizeof *j->workers[i].met);
+        if (status == 0 && !j->workers[i].met)
+            status = sf_fail(err, SF_ENOMEM, "out of memory for the census: %u codes", t->size[0]);
+    }
+    return status;
+}
+
+static void close_workers(job *j, int n_threads)
+{
+    for (int i = 0; j->workers && i < n_threads; i++) {
+        sf_census_dense_free(&j->workers[i].dense);
+        for (int l = 0; l < SF_CENSUS_LEVELS; l++)
+            free_entries(&j->workers[i].level[l]);
+        free(j->workers[i].met);
+    }
+    free(j->workers);
+}
+
+int sf_census_count(const sf_census_plan *plan, size_t part, size_t n_parts, int n_threads, const volatile int *stop,
+                    const sf_census_each *each, sf_census *census, sf_error *err)
+{
+    job j = {.plan = plan, .each = each, .stop = stop};
+    int status = open_workers(&j, n_threads, err);
+    if (status == 0 && deal_units(&j, part, n_parts) != 0)
+        status = sf_fail(err, SF_ENOMEM, "out of memory for %zu parts", n_parts);
+    while (n_threads > 1 && 1 << j.task_depth < 8 * n_threads && j.task_depth < plan->trie.n_decided - 1)
+        j.task_depth++;
+    if (status == 0 && j.wanted[1]) {
+        if (j.task_depth > 0)
+            count_tasks(&j, n_threads);
+        else
+            j.workers[0].status = descend(&j, &j.workers[0], 0, NULL, 0);
+        for (int i = 0; i < n_threads; i++)
+            status = j.workers[i].status < status ? j.workers[i].status : status;
+        if (status != 0)
+            sf_fail(err, status, status == SF_ESTOPPED ? "stopped during the census" : "out of memory during the census");
+    }
+    for (int i = 0; status == 0 && i < n_threads; i++)
+        sf_census_add(census, &j.workers[i].census);
+    close_workers(&j, n_threads);
+    free(j.wanted);
+    return status;
+}
+
+static const sf_census_kernel *kernel_of(sf_isa isa)
+{
+#if defined __x86_64__
+    if (isa == SF_ISA_AVX512)
+        return &sf_census_kernel_avx512;
+    if (isa == SF_ISA_AVX2)
+        return &sf_census_kernel_avx2;
+#endif
+    (void)isa;
+    return &sf_census_kernel_portable;
+}
+
+int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_error *err)
+{
+    *plan = NULL;
+    if (maps->max_contacts > SF_TABLE_SCORE_MAX)
+        return sf_fail(err, SF_ELIMIT, "a census counts scores up to %d, and chains of %d residues reach %d",
+                       SF_TABLE_SCORE_MAX, maps->layout.length, maps->max_contacts);
+    sf_census_plan *p = calloc(1, sizeof *p);
+    if (!p)
+        return sf_fail(err, SF_ENOMEM, "out of memory for a census");
+    p->kernel = kernel_of(sf_isa_get());
+    int status = sf_census_trie_init(&p->trie, maps, err);
+    if (status == 0)
+        *plan = p;
+    else
+        free(p);
+    return status;
+}
+
+void sf_census_close(sf_census_plan *plan)
+{
+    if (plan)
+        sf_census_trie_free(&plan->trie);
+    free(plan);
+}
+
+uint64_t sf_census_memory(const sf_census_plan *plan)
+{
+    return sizeof *plan + plan->trie.bytes;
+}
+
+uint64_t sf_census_bytes(const sf_lattice *lattice, int length, int n_threads)
+{
+    /* sorting: two keys of 16 bytes a map; counting: nodes of 8 bytes and entries of 4 a map, over the levels about three
+     * times each, the entries once more a thread */
+    uint64_t maps = sf_map_table_expected(lattice, length);
+    return maps * (32 + 8) + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 12;
+}

@@ -1,0 +1,61 @@
+/* Census: the set of scores of all 2^N sequences of a length at once, from the table of contact maps. HP model. */
+#ifndef SF_CORE_CENSUS_H
+#define SF_CORE_CENSUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/contacts/map_table.h"
+#include "core/engines/table.h"
+
+/* Counts of sequences; a chain and its reverse are two. */
+typedef struct sf_census {
+    uint64_t sequences;
+    uint64_t unique_best;                  /* exactly one conformation has the best score */
+    uint64_t sequences_with_gaps;          /* fitness < best score + 1 */
+    uint64_t fitness[SF_TABLE_SCORES + 1]; /* by number of distinct scores */
+    uint64_t best[SF_TABLE_SCORES];        /* by best score */
+} sf_census;
+
+/* Fitness and best score of every sequence, where asked: arrays of 2^N, owned by the caller, or NULL. Sequence s has an H at
+ * residue k where bit k of s is set. */
+typedef struct sf_census_each {
+    uint8_t *fitness;
+    uint8_t *best;
+} sf_census_each;
+
+typedef struct sf_census_plan sf_census_plan; /* constant after opening */
+
+/* Lays maps out; they are not kept. SF_ENOMEM. *plan is NULL on failure. */
+int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_error *err);
+void sf_census_close(sf_census_plan *plan); /* NULL is allowed */
+uint64_t sf_census_memory(const sf_census_plan *plan); /* bytes held, without what the threads take while they count */
+
+/* Adds part `part` of n_parts to *census and, where not NULL, writes the part's entries of `each`. The parts add to the whole
+ * and write all of `each`, whoever does them. Parts cost about the same, and somewhat more together than the whole at
+ * once. n_threads threads. SF_ENOMEM; SF_ESTOPPED when *stop (may be NULL) is seen not zero. */
+int sf_census_count(const sf_census_plan *plan, size_t part, size_t n_parts, int n_threads, const volatile int *stop,
+                    const sf_census_each *each, sf_census *census, sf_error *err);
+
+/* sum += other */
+void sf_census_add(sf_census *sum, const sf_census *other);
+
+/* The plain census: every sequence by a scan of all maps; overwrites *census. The oracle, and what benchmarks compare with:
+ * square 16 residues take a second. */
+void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census);
+
+/* Bytes that opening takes at its highest, and threads while they count, about; the maps not included. */
+uint64_t sf_census_bytes(const sf_lattice *lattice, int length, int n_threads);
+
+/* Adds one sequence to a census: `scores` are the scores some conformation has, `twice` those at least two have. */
+static inline void sf_census_tally(sf_census *census, uint32_t scores, uint32_t twice, uint64_t weight)
+{
+    int fitness = __builtin_popcount(scores), best = 31 - __builtin_clz(scores);
+    census->sequences += weight;
+    census->fitness[fitness] += weight;
+    census->best[best] += weight;
+    census->sequences_with_gaps += fitness <= best ? weight : 0;
+    census->unique_best += twice >> best & 1 ? 0 : weight;
+}
+
+#endif

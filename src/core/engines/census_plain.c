@@ -1,0 +1,35 @@
+/* The plain census: every sequence asks every map. Kept as the oracle of the collapsing census and as what benchmarks
+ * compare with. */
+#include <string.h>
+
+#include "core/engines/census.h"
+
+void sf_census_add(sf_census *sum, const sf_census *other)
+{
+    sum->sequences += other->sequences;
+    sum->unique_best += other->unique_best;
+    sum->sequences_with_gaps += other->sequences_with_gaps;
+    for (int i = 0; i <= SF_TABLE_SCORES; i++)
+        sum->fitness[i] += other->fitness[i];
+    for (int i = 0; i < SF_TABLE_SCORES; i++)
+        sum->best[i] += other->best[i];
+}
+
+void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census)
+{
+    memset(census, 0, sizeof *census);
+    for (uint32_t s = 0; s < UINT32_C(1) << maps->layout.length; s++) {
+        uint64_t histogram[SF_TABLE_SCORES] = {0};
+        uint32_t scores = 0, twice = 0;
+        sf_table_plain_histogram(maps, s, histogram);
+        for (int i = 0; i < SF_TABLE_SCORES; i++) {
+            scores |= (uint32_t)(histogram[i] > 0) << i;
+            twice |= (uint32_t)(histogram[i] > 1) << i;
+        }
+        sf_census_tally(census, scores, twice, 1);
+        if (each && each->fitness)
+            each->fitness[s] = (uint8_t)__builtin_popcount(scores);
+        if (each && each->best)
+            each->best[s] = (uint8_t)(31 - __builtin_clz(scores));
+    }
+}

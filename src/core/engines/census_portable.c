@@ -1,0 +1,4 @@
+/* The census kernel in plain C. */
+#include "core/engines/census_kernel.h"
+
+const sf_census_kernel sf_census_kernel_portable = {.answer = census_answer};

@@ -1,0 +1,232 @@
+/* Builds the trie of the census: contact maps become rows, sorted by radix, level by level turned into nodes. */
+#include "core/engines/census_trie.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+
+/* A map as a sortable key: the rows, that of the residue decided last highest, and lowest of all the bit "several
+ * conformations". */
+typedef struct rows {
+    int shift[SF_CENSUS_LEVELS]; /* row l is bits shift[l] .. shift[l] + width[l] - 1 of a key */
+    int width[SF_CENSUS_LEVELS];
+    int n_bits;
+    uint8_t place[128]; /* bit of a contact map to bit of a key */
+    uint32_t *code[SF_CENSUS_LEVELS]; /* row to code */
+} rows;
+
+
+static void choose_classes(sf_census_trie *t, int n_steps)
+{
+    int n = t->length, first = n % 2; /* odd length: the odd residues are fewer, so they are decided */
+    t->mirror = n % 2 == 0;
+    for (int k = first; k < n; k += 2)
+        t->decided[t->n_decided++] = k;
+    for (int k = n - 1; k >= 0; k -= 2)
+        t->dense[t->n_dense++] = k;
+    t->size[t->n_dense] = 1;
+    for (int l = t->n_dense - 1; l >= 0; l--) {
+        int k = t->dense[l], partners = 0;
+        for (int i = 0; i < t->n_decided; i++)
+            partners += abs(t->decided[i] - k) >= 3;
+        int most = n_steps - 2 + (k == 0 || k == n - 1);
+        t->radix[l] = (partners < most ? partners : most) + 1;
+        t->size[l] = t->size[l + 1] * (uint32_t)t->radix[l];
+    }
+    for (uint32_t bits = 0; bits < UINT32_C(1) << t->n_decided; bits++) {
+        for (int l = 0; l < t->n_decided; l++)
+            t->spread_decided[bits] |= (bits >> (t->n_decided - 1 - l) & 1) << t->decided[l];
+    }
+    for (uint32_t bits = 0; bits < UINT32_C(1) << t->n_dense; bits++) {
+        for (int l = 0; l < t->n_dense; l++)
+            t->spread_dense[bits] |= (bits >> (t->n_dense - 1 - l) & 1) << t->dense[l];
+    }
+}
+
+/* Numbers the bits of a key; a row holds the dense residues its own can touch. Makes the table from row to code: at most 2^11
+ * entries each. */
+static int number_rows(const sf_census_trie *t, const sf_contact_layout *layout, rows *r)
+{
+    r->n_bits = 1;
+    for (int l = 0; l < t->n_decided; l++) {
+        uint32_t weight[SF_CENSUS_LEVELS] = {0};
+        r->shift[l] = r->n_bits;
+        for (int d = 0; d < t->n_dense; d++) {
+            int bit = sf_contact_bit(layout, t->decided[l], t->dense[d]);
+            if (bit < 0)
+                continue;
+            weight[r->width[l]++] = t->size[d + 1];
+            r->place[bit] = (uint8_t)r->n_bits++;
+        }
+        r->code[l] = calloc((size_t)1 << r->width[l], sizeof *r->code[l]);
+        if (!r->code[l])
+            return SF_ENOMEM;
+        for (uint32_t row = 1; row < UINT32_C(1) << r->width[l]; row++)
+            r->code[l][row] = r->code[l][row & (row - 1)] + weight[__builtin_ctz(row)];
+    }
+    return 0;
+}
+
+static void free_rows(rows *r)
+{
+    for (int l = 0; l < SF_CENSUS_LEVELS; l++)
+        free(r->code[l]);
+}
+
+static void make_keys(const sf_map_table *maps, const rows *r, sf_contact_map *key)
+{
+    for (size_t i = 0; i < maps->n_maps; i++) {
+        sf_contact_map k = maps->count[i] > 1;
+        for (uint64_t bits = maps->low[i]; bits; bits &= bits - 1)
+            k |= (sf_contact_map)1 << r->place[__builtin_ctzll(bits)];
+        for (uint64_t bits = maps->high ? maps->high[i] : 0; bits; bits &= bits - 1)
+            k |= (sf_contact_map)1 << r->place[64 + __builtin_ctzll(bits)];
+        key[i] = k;
+    }
+}
+
+/* Sorts keys by bits 1.. (bit 0 is no part of the rows), least digit first; returns the array that holds the result, one of
+ * the two. */
+static sf_contact_map *sort_keys(sf_contact_map *key, sf_contact_map *other, size_t n, int n_bits, uint32_t *start)
+{
+    enum { DIGIT = 11, N_DIGITS = 1 << DIGIT };
+    for (int low = 1; low < n_bits; low += DIGIT) {
+        memset(start, 0, N_DIGITS * sizeof *start);
+        for (size_t i = 0; i < n; i++)
+            start[(uint32_t)(key[i] >> low) & (N_DIGITS - 1)]++;
+        uint32_t sum = 0;
+        for (int d = 0; d < N_DIGITS; d++) {
+            uint32_t here = start[d];
+            start[d] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            other[start[(uint32_t)(key[i] >> low) & (N_DIGITS - 1)]++] = key[i];
+        sf_contact_map *swap = key;
+        key = other;
+        other = swap;
+    }
+    return key;
+}
+
+/* Level l from the keys of its nodes: rows to codes, and the nodes above. The key of a node above replaces those of its
+ * children. Returns how many there are above, or 0 when memory is out. */
+static size_t make_level(sf_census_trie *t, const rows *r, int l, sf_contact_map *key, size_t n)
+{
+    int above = r->shift[l] + r->width[l];
+    uint32_t row_bits = (UINT32_C(1) << r->width[l]) - 1;
+    size_t n_above = 0;
+    for (size_t i = 0; i < n; i++)
+        n_above += i == 0 || key[i] >> above != key[i - 1] >> above;
+    t->code[l] = sf_array_alloc(n, sizeof *t->code[l]);
+    t->child[l] = sf_array_alloc(n_above + 1, sizeof *t->child[l]);
+    t->bytes += (uint64_t)n * sizeof *t->code[l] + (uint64_t)(n_above + 1) * sizeof *t->child[l];
+    if (!t->code[l] || !t->child[l])
+        return 0;
+    size_t node = 0;
+    sf_contact_map last = 0;
+    for (size_t i = 0; i < n; i++) {
+        sf_contact_map here = key[i];
+        t->code[l][i] = r->code[l][(uint32_t)(here >> r->shift[l]) & row_bits];
+        if (l == 0 && (here & 1))
+            t->code[l][i] |= SF_CENSUS_TWICE;
+        if (i == 0 || here >> above != last >> above) {
+            t->child[l][node] = (uint32_t)i;
+            key[node++] = here;
+        }
+        last = here;
+    }
+    t->child[l][node] = (uint32_t)n;
+    return n_above;
+}
+
+int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *err)
+{
+    rows r = {.n_bits = 0};
+    memset(t, 0, sizeof *t);
+    t->length = maps->layout.length;
+    choose_classes(t, maps->lattice->n_steps);
+    size_t n = maps->n_maps;
+    sf_contact_map *key = sf_array_alloc(n, sizeof *key), *other = sf_array_alloc(n, sizeof *other), *sorted = NULL;
+    uint32_t *start = malloc((sizeof *start) << 11);
+    int status = key && other && start ? number_rows(t, &maps->layout, &r) : SF_ENOMEM;
+    if (status == 0) {
+        make_keys(maps, &r, key);
+        sorted = sort_keys(key, other, n, r.n_bits, start);
+    }
+    t->n_nodes[0] = n;
+    for (int l = 0; status == 0 && l < t->n_decided; l++) {
+        t->n_nodes[l + 1] = make_level(t, &r, l, sorted, t->n_nodes[l]);
+        status = t->n_nodes[l + 1] ? 0 : SF_ENOMEM;
+    }
+    free(key);
+    free(other);
+    free(start);
+    free_rows(&r);
+    if (status != 0) {
+        sf_census_trie_free(t);
+        return sf_fail(err, status, "out of memory for the census of %d residues: %zu contact maps", maps->layout.length, n);
+    }
+    return 0;
+}
+
+void sf_census_trie_free(sf_census_trie *t)
+{
+    for (int l = 0; l < SF_CENSUS_LEVELS; l++) {
+        free(t->child[l]);
+        free(t->code[l]);
+        t->child[l] = NULL;
+        t->code[l] = NULL;
+    }
+}
+
+/* Digits that are decided before lanes take over. */
+static int lane_digits(const sf_census_trie *t)
+{
+    return t->n_dense < SF_CENSUS_LANE_DIGITS ? t->n_dense : SF_CENSUS_LANE_DIGITS;
+}
+
+int sf_census_dense_init(sf_census_dense *d, const sf_census_trie *t, sf_error *err)
+{
+    memset(d, 0, sizeof *d);
+    d->mark = sf_array_zeroed(t->size[0] + SF_CENSUS_LANES, sizeof *d->mark);
+    bool ok = d->mark != NULL;
+    for (int l = 0; l <= t->n_dense; l++) {
+        size_t n = t->size[l];
+        if (l < lane_digits(t) || l == lane_digits(t)) {
+            d->scores[l] = sf_array_zeroed(n + 2 * SF_CENSUS_LANES, sizeof *d->scores[l]);
+            d->twice[l] = sf_array_zeroed(n + 2 * SF_CENSUS_LANES, sizeof *d->twice[l]);
+            ok = ok && d->scores[l] && d->twice[l];
+        }
+        if (l >= lane_digits(t)) {
+            d->lane_scores[l] = sf_array_zeroed(n * SF_CENSUS_LANES, sizeof *d->lane_scores[l]);
+            d->lane_twice[l] = sf_array_zeroed(n * SF_CENSUS_LANES, sizeof *d->lane_twice[l]);
+            ok = ok && d->lane_scores[l] && d->lane_twice[l];
+        }
+    }
+    if (ok)
+        return 0;
+    sf_census_dense_free(d);
+    return sf_fail(err, SF_ENOMEM, "out of memory for the census: %u codes", t->size[0]);
+}
+
+void sf_census_dense_free(sf_census_dense *d)
+{
+    free(d->mark);
+    for (int l = 0; l <= SF_CENSUS_LEVELS; l++) {
+        free(d->scores[l]);
+        free(d->twice[l]);
+        free(d->lane_scores[l]);
+        free(d->lane_twice[l]);
+    }
+    memset(d, 0, sizeof *d);
+}
+
+uint64_t sf_census_dense_bytes(const sf_census_trie *t)
+{
+    uint64_t bytes = t->size[0];
+    for (int l = 0; l <= t->n_dense; l++)
+        bytes += (uint64_t)t->size[l] * 2 * sizeof(uint16_t) * (l >= lane_digits(t) ? SF_CENSUS_LANES : 1);
+    return bytes;
+}
