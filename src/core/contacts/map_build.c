@@ -35,6 +35,7 @@ typedef struct found {
     uint32_t *count;
     size_t n;
     size_t room;
+    size_t expected;  /* maps it is going to find, about: what is not needed of the room is never touched */
     sf_tail *tails;   /* two arrays for sorting */
     size_t tail_room;
     int status;
@@ -135,7 +136,7 @@ static int cut_tasks(build *b, size_t part, size_t n_parts, sf_error *err)
 static int store(found *t, const sf_tail *tails, size_t n)
 {
     if (t->n + n > t->room) {
-        size_t room = 2 * t->room + n + 4096;
+        size_t room = t->room + t->room / 4 + n + t->expected;
         uint64_t *map = sf_array_grow(t->map, t->n, room, sizeof *map);
         t->map = map ? map : t->map;
         uint32_t *count = map ? sf_array_grow(t->count, t->n, room, sizeof *count) : NULL;
@@ -327,6 +328,9 @@ int sf_map_table_build_part(sf_map_table *table, const sf_lattice *lattice, int 
     b.threads = calloc((size_t)options->n_threads, sizeof *b.threads);
     if (!b.threads)
         status = sf_fail(err, SF_ENOMEM, "out of memory for %d threads", options->n_threads);
+    for (int i = 0; status == 0 && i < options->n_threads; i++)
+        b.threads[i].expected =
+            (size_t)sf_map_table_expected(lattice, length) / n_parts / (size_t)options->n_threads * 17 / 16 + 64;
     if (status == 0)
         status = enumerate_prefixes(&b, err);
     if (status == 0)

@@ -10,11 +10,12 @@
 #include "core/contacts/map_build.h"
 #include "starfold/problem.h"
 
-/* Distinct contact maps by length, from 3 residues up: counted here by both builders and, up to 18 (square) and 14 (cubic),
- * by separate programs (tests/data/contact_maps.csv). Beyond the lists the last growth goes on. */
-static const uint32_t known_square[] = {1,    2,    3,     8,     14,    41,    78,     212,   424,
-                                        1113, 2309, 5953, 12495, 31940, 67389, 170670};
-static const uint32_t known_cubic[] = {1, 2, 3, 9, 20, 66, 188, 699, 2180, 8738, 29779, 121872};
+/* Distinct contact maps by length, from 3 residues up, as far as tables go: counted by the builders here, whose totals are
+ * checked, and up to 18 (square) and 14 (cubic) by separate programs (tests/data/contact_maps.csv). */
+static const uint32_t known_square[] = {1,     2,     3,      8,      14,     41,      78,      212,     424,      1113,    2309,
+                                        5953,  12495, 31940,  67389,  170670, 363010,  910972,  1953847, 4868343,  10513774,
+                                        26042911};
+static const uint32_t known_cubic[] = {1, 2, 3, 9, 20, 66, 188, 699, 2180, 8738, 29779, 121872, 434313, 1806495, 6601370};
 
 int sf_map_table_length_max(const sf_lattice *lattice)
 {
@@ -36,20 +37,7 @@ int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *e
 
 uint64_t sf_map_table_expected(const sf_lattice *lattice, int length)
 {
-    const uint32_t *known = lattice->dimension == 2 ? known_square : known_cubic;
-    size_t n = lattice->dimension == 2 ? sizeof known_square / sizeof *known : sizeof known_cubic / sizeof *known;
-    size_t i = (size_t)(length - SF_LENGTH_MIN);
-    if (i < n)
-        return known[i];
-    uint64_t maps = known[n - 1]; /* growth goes in steps of two: odd lengths grow less than even ones */
-    uint64_t previous = known[n - 2], before = known[n - 3];
-    for (; i >= n; i--) {
-        uint64_t next = (previous * maps + before - 1) / before;
-        before = previous;
-        previous = maps;
-        maps = next;
-    }
-    return maps;
+    return (lattice->dimension == 2 ? known_square : known_cubic)[length - SF_LENGTH_MIN];
 }
 
 static uint64_t map_bytes(int length)
@@ -67,7 +55,8 @@ uint64_t sf_map_table_bytes(const sf_lattice *lattice, int length)
 uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length)
 {
     uint64_t prefixes = sf_lattice_conformations(lattice, sf_map_build_prefix_length(lattice, length));
-    return 2 * sf_map_table_bytes(lattice, length) + prefixes * 2 * sizeof(sf_map_prefix) + (UINT64_C(16) << 20);
+    uint64_t found = sf_map_table_expected(lattice, length) * (sizeof(uint64_t) + sizeof(uint32_t));
+    return sf_map_table_bytes(lattice, length) + found + prefixes * sizeof(sf_map_prefix) + (UINT64_C(8) << 20);
 }
 
 int sf_map_table_memory_check(const sf_lattice *lattice, int length, const sf_map_options *options, sf_error *err)

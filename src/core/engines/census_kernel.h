@@ -77,17 +77,17 @@ static void census_answers(const census_job *j, uint32_t low)
 {
     const sf_census_trie *t = j->t;
     const uint16_t *scores = j->d->lane_scores[t->n_dense], *twice = j->d->lane_twice[t->n_dense];
+    uint32_t decided = t->spread_decided[j->decisions];
+    bool mirrored = sf_contact_residues_reverse(t->length, decided) == decided;
     int rest = t->n_dense - j->lane_digits;
     for (uint32_t lane = j->least >> rest; lane < UINT32_C(1) << j->lane_digits; lane++) {
         uint32_t choices = lane << rest | low;
         if (choices < j->least)
             continue;
-        uint32_t sequence = t->spread_decided[j->decisions] | t->spread_dense[choices];
-        bool paired = t->mirror ? choices != j->decisions : sf_contact_residues_reverse(t->length, t->spread_decided[j->decisions]) !=
-                                                                t->spread_decided[j->decisions];
-        sf_census_tally(j->census, scores[lane], twice[lane], paired ? 2 : 1);
+        bool alone = t->mirror ? choices == j->decisions : mirrored; /* the reverse is counted by itself, or is the same */
+        sf_census_tally(j->census, scores[lane], twice[lane], alone ? 1 : 2);
         if (j->each)
-            census_each(j, sequence, scores[lane]);
+            census_each(j, decided | t->spread_dense[choices], scores[lane]);
     }
 }
 

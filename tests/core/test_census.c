@@ -1,0 +1,236 @@
+/* The collapsing census against the plain one and the known numbers. */
+#include "core/engines/census.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../test_main.h"
+#include "core/base/isa.h"
+#include "csv.h"
+
+static sf_map_table build(const char *lattice, int length)
+{
+    sf_map_table maps;
+    sf_map_options options = {.n_threads = 2};
+    if (sf_map_table_build(&maps, sf_lattice_find(lattice), length, &options, NULL) != 0)
+        CU_FAIL_FATAL("a table could not be built");
+    return maps;
+}
+
+/* A census with its entries for every sequence. */
+typedef struct result {
+    sf_census census;
+    sf_census_each each;
+    size_t n;
+} result;
+
+static result new_result(int length)
+{
+    result r = {.n = (size_t)1 << length};
+    r.each.fitness = calloc(r.n, 1);
+    r.each.best = calloc(r.n, 1);
+    return r;
+}
+
+static void free_result(result *r)
+{
+    free(r->each.fitness);
+    free(r->each.best);
+}
+
+static bool same(const result *a, const result *b)
+{
+    return memcmp(&a->census, &b->census, sizeof a->census) == 0 && memcmp(a->each.fitness, b->each.fitness, a->n) == 0 &&
+           memcmp(a->each.best, b->each.best, a->n) == 0;
+}
+
+static result count(const sf_map_table *maps, size_t n_parts, int n_threads)
+{
+    sf_census_plan *plan;
+    result r = new_result(maps->layout.length);
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, maps, NULL), 0);
+    for (size_t part = n_parts; part-- > 0;)
+        CU_ASSERT_EQUAL(sf_census_count(plan, part, n_parts, n_threads, NULL, &r.each, &r.census, NULL), 0);
+    sf_census_close(plan);
+    return r;
+}
+
+static void check(const sf_map_table *maps, const result *right, size_t n_parts, int n_threads)
+{
+    result r = count(maps, n_parts, n_threads);
+    CU_ASSERT(same(&r, right));
+    free_result(&r);
+}
+
+static void test_against_plain(void)
+{
+    for (int r = 0; r < 2; r++) {
+        for (int length = 3; length <= (r ? 10 : 14); length++) {
+            sf_map_table maps = build(r ? "cubic" : "square", length);
+            result plain = new_result(length);
+            sf_census_plain(&maps, &plain.each, &plain.census);
+            for (int isa = 0; isa < SF_ISA_COUNT; isa++) {
+                setenv("STARFOLD_ISA", sf_isa_name((sf_isa)isa), 1);
+                check(&maps, &plain, 1, 1);
+            }
+            unsetenv("STARFOLD_ISA");
+            free_result(&plain);
+            sf_map_table_free(&maps);
+        }
+    }
+}
+
+static void test_threads_and_parts(void)
+{
+    static const size_t n_parts[] = {1, 2, 3, 5, 16, 600};
+    static const struct {
+        const char *lattice;
+        int length;
+    } cases[] = {{"square", 13}, {"square", 14}, {"cubic", 9}, {"cubic", 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sf_map_table maps = build(cases[i].lattice, cases[i].length);
+        result one = count(&maps, 1, 1);
+        for (size_t p = 0; p < sizeof n_parts / sizeof *n_parts; p++) {
+            for (int n_threads = 1; n_threads <= 3; n_threads++)
+                check(&maps, &one, n_parts[p], n_threads);
+        }
+        free_result(&one);
+        sf_map_table_free(&maps);
+    }
+}
+
+static void test_known_fitness(void)
+{
+    csv c;
+    int rows = 0;
+    csv_open(&c, "fitness_all_sequences.csv");
+    while (csv_next(&c)) {
+        int length = (int)csv_number(&c, 1);
+        uint64_t fitness[SF_TABLE_SCORES], best[SF_TABLE_SCORES];
+        sf_map_table maps = build(csv_lattice(&c), length);
+        result r = count(&maps, 1, 1);
+        csv_numbers(&c, 8, fitness, SF_TABLE_SCORES);
+        csv_numbers(&c, 9, best, SF_TABLE_SCORES);
+        CU_ASSERT_EQUAL(r.census.fitness[0], 0);
+        CU_ASSERT_EQUAL(memcmp(r.census.fitness + 1, fitness, sizeof fitness), 0);
+        CU_ASSERT_EQUAL(memcmp(r.census.best, best, sizeof best), 0);
+        CU_ASSERT_EQUAL(r.census.sequences_with_gaps, csv_number(&c, 6));
+        CU_ASSERT_EQUAL(r.census.sequences, r.n);
+        uint64_t sum = 0;
+        for (size_t s = 0; s < r.n; s++)
+            sum += r.each.fitness[s];
+        CU_ASSERT_EQUAL(sum, csv_number(&c, 2));
+        free_result(&r);
+        sf_map_table_free(&maps);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(rows, 22);
+}
+
+static void test_known_unique(void)
+{
+    csv c;
+    int rows = 0;
+    csv_open(&c, "designing_sequences.csv");
+    while (csv_next(&c)) {
+        sf_map_table maps = build(csv_lattice(&c), (int)csv_number(&c, 1));
+        result r = count(&maps, 1, 2);
+        uint64_t sum = 0;
+        for (int s = 0; s < SF_TABLE_SCORES; s++)
+            sum += (uint64_t)s * r.census.best[s];
+        CU_ASSERT_EQUAL(r.census.unique_best, csv_number(&c, 2));
+        CU_ASSERT_EQUAL(sum, csv_number(&c, 5));
+        free_result(&r);
+        sf_map_table_free(&maps);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(rows, 25);
+}
+
+static void test_project_euler_300(void)
+{
+    csv c;
+    int rows = 0;
+    csv_open(&c, "project_euler_300.csv");
+    while (csv_next(&c)) {
+        int length = (int)csv_number(&c, 0);
+        if (length > 20)
+            continue; /* 21: half a minute under a sanitizer */
+        sf_map_table maps = build("square", length);
+        result r = count(&maps, 1, 2);
+        uint64_t sum = 0;
+        for (size_t s = 0; s < r.n; s++)
+            sum += r.each.best[s];
+        CU_ASSERT_EQUAL(sum, csv_number(&c, 1));
+        free_result(&r);
+        sf_map_table_free(&maps);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(rows, 17);
+}
+
+static void test_known_gaps(void)
+{
+    csv c;
+    int rows = 0;
+    csv_open(&c, "score_gap_sequences.csv");
+    while (csv_next(&c)) {
+        sf_map_table maps = build(csv_lattice(&c), (int)csv_number(&c, 1));
+        result r = count(&maps, 1, 1);
+        uint32_t sequence = 0;
+        for (int k = 0; k < maps.layout.length; k++)
+            sequence |= (uint32_t)(c.column[2][k] == 'H') << k;
+        CU_ASSERT_EQUAL(r.each.best[sequence], csv_number(&c, 3));
+        CU_ASSERT_EQUAL(r.each.fitness[sequence], csv_number(&c, 4));
+        free_result(&r);
+        sf_map_table_free(&maps);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(rows, 11);
+}
+
+static void test_without_each(void)
+{
+    sf_map_table maps = build("square", 15);
+    sf_census_plan *plan;
+    sf_census census = {0};
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, NULL), 0);
+    CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, 2, NULL, NULL, &census, NULL), 0);
+    CU_ASSERT_EQUAL(census.unique_best, 857);
+    CU_ASSERT_EQUAL(census.sequences, 1 << 15);
+    sf_census_each only_best = {.best = calloc(1 << 15, 1)};
+    CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, 1, NULL, &only_best, &census, NULL), 0);
+    CU_ASSERT_EQUAL(census.sequences, 2 << 15);
+    CU_ASSERT_EQUAL(only_best.best[(1 << 15) - 1], 8);
+    free(only_best.best);
+    sf_census_close(plan);
+    sf_map_table_free(&maps);
+}
+
+static void test_stop(void)
+{
+    volatile int stop = 1;
+    sf_map_table maps = build("square", 14);
+    sf_census_plan *plan;
+    sf_census census = {0};
+    sf_error err = {0};
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, NULL), 0);
+    for (int n_threads = 1; n_threads <= 2; n_threads++)
+        CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, n_threads, &stop, NULL, &census, &err), SF_ESTOPPED);
+    CU_ASSERT_EQUAL(census.sequences, 0);
+    sf_census_close(plan);
+    sf_map_table_free(&maps);
+}
+
+const test_case test_cases[] = {
+    {"every sequence as in the plain census, every instruction set", test_against_plain},
+    {"threads and parts do not show", test_threads_and_parts},
+    {"known fitness and best scores of all sequences", test_known_fitness},
+    {"known numbers of unique best conformations", test_known_unique},
+    {"sums of the best score (Project Euler 300)", test_project_euler_300},
+    {"sequences known to have gaps", test_known_gaps},
+    {"counts alone, or only some entries", test_without_each},
+    {"a census can be stopped", test_stop},
+    {NULL, NULL},
+};
