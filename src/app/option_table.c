@@ -104,9 +104,9 @@ const sf_option_group sf_group_length = GROUP("Length", length);
 static const sf_option engine[] = {
     {"engine", "NAME", SF_OPTION_CHOICE, FIELD(engine), "auto", .choices = engine_names,
      .help = "how conformations are counted; the numbers are the same"},
-    {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 1, SF_SCORES_MAX,
+    {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 1, SF_SCORES_MAX, .result = true,
      .help = "engine bound: how many of the highest scores are counted, not only proven"},
-    {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX,
+    {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX, .result = true,
      .help = "engine bound: nodes a sequence may take; ends with what is proven"},
     {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
      .help = "most memory an engine may take, as 512M or 4G (default: what the machine has free)"},

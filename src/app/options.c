@@ -207,6 +207,12 @@ static bool in_range(const sf_option *option, uint64_t value)
     return value >= option->least && value <= option->most;
 }
 
+/* A number without a default may be absent: 0 in the field, "none" as text. */
+static bool may_be_none(const sf_option *option)
+{
+    return option->kind == SF_OPTION_NATURAL && !option->fallback;
+}
+
 /* Parses into the field; false when the text is not an allowed value. */
 static bool set_field(const sf_option *option, const char *text, void *field)
 {
@@ -239,6 +245,10 @@ static bool set_field(const sf_option *option, const char *text, void *field)
             return false;
         break;
     case SF_OPTION_NATURAL:
+        if (may_be_none(option) && strcmp(text, "none") == 0) {
+            *(uint64_t *)field = 0;
+            return true;
+        }
         if (!parse_natural(text, &number))
             return false;
         break;
@@ -286,6 +296,9 @@ void sf_option_text(const sf_options *options, int idx, size_t size, char *text)
         snprintf(text, size, "%s", (const char *)field);
         break;
     default:
-        snprintf(text, size, "%" PRIu64, *(const uint64_t *)field);
+        if (may_be_none(option) && *(const uint64_t *)field == 0)
+            snprintf(text, size, "none");
+        else
+            snprintf(text, size, "%" PRIu64, *(const uint64_t *)field);
     }
 }

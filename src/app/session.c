@@ -33,6 +33,25 @@ static void fill_entries(sf_session *session)
     }
 }
 
+/* What is stored of a sequence, its whole histogram or its set of scores, is a rule of lattice and length; an engine that
+ * answers the other way is not for this search, or two files of one configuration would differ. */
+static int check_engine(const sf_session *session, sf_error *err)
+{
+    sf_engine_options options;
+    const char *by_rule = "";
+    sf_app_engine_options(session->app, &options);
+    const char *asked = options.engine;
+    options.engine = "auto";
+    if (strcmp(asked, "auto") == 0 || sf_engine_choose(&session->problem, &options, 1, &by_rule, NULL) != 0)
+        return 0;
+    bool proves = strcmp(asked, "bound") == 0, should = strcmp(by_rule, "bound") == 0;
+    if (proves == should)
+        return 0;
+    return sf_fail(err, SF_EINPUT, "--engine is '%s', but a search of %d residues on the %s lattice stores %s; allowed: %s",
+                   asked, session->problem.length, session->problem.lattice->name,
+                   should ? "sets of scores" : "whole histograms", should ? "auto bound" : "auto table walk");
+}
+
 int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
 {
     session->app = app;
@@ -40,6 +59,8 @@ int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
     int code = sf_app_problem(app, (int)app->options.settings.length, &session->problem, err);
     if (!code)
         code = sf_search_config_check(&session->config, err);
+    if (!code)
+        code = check_engine(session, err);
     if (code)
         return code;
     fill_entries(session);
