@@ -24,7 +24,7 @@ static const double block_s = 0.5, patience_s = 5.0;
 typedef struct search {
     const sf_comm *comm;
     const sf_search_config *config;
-    const sf_search_options *options;
+    sf_search_options options;
     const sf_search_hooks *hooks;
     sf_record *record; /* rank 0 */
     sf_archipelago *archipelago;
@@ -170,8 +170,8 @@ static int64_t next_length(const search *s, double elapsed_s)
 {
     const double fitting = elapsed_s > 0 ? (double)s->length * block_s / elapsed_s : BLOCK_MAX;
     int64_t length = fitting < (double)(4 * s->length) ? (int64_t)fitting : 4 * s->length;
-    if (s->options->block_generations > 0)
-        length = s->options->block_generations;
+    if (s->options.block_generations > 0)
+        length = s->options.block_generations;
     return length < 1 ? 1 : length > BLOCK_MAX ? BLOCK_MAX : length;
 }
 
@@ -180,7 +180,7 @@ static int64_t next_length(const search *s, double elapsed_s)
 static int64_t block_end(const search *s)
 {
     int64_t end = s->generation < 0 ? 0 : s->generation + s->length;
-    const int64_t interval = s->options->checkpoint_interval, limit = sf_exchange_limit(s->exchange, s->generation);
+    const int64_t interval = s->options.checkpoint_interval, limit = sf_exchange_limit(s->exchange, s->generation);
     if (interval > 0 && s->generation >= 0 && end - s->generation > interval - s->generation % interval)
         end = s->generation + interval - s->generation % interval;
     end = end < limit ? end : limit;
@@ -203,9 +203,9 @@ static int decide(search *s, int code, bool stop, double elapsed_s, uint64_t eva
         code = s->hooks->block(s->hooks->context, s->record, evaluated, &wish, &d->err);
     if (!code)
         sf_known_clear_changed(&s->record->known);
-    const int64_t g = s->record->generation, interval = s->options->checkpoint_interval;
+    const int64_t g = s->record->generation, interval = s->options.checkpoint_interval;
     d->stop = (stop || wish == SF_SEARCH_STOP) && g < s->config->generations;
-    const bool wanted = wish == SF_SEARCH_CHECKPOINT || (s->options->save_first && g == 0) ||
+    const bool wanted = wish == SF_SEARCH_CHECKPOINT || (s->options.save_first && g == 0) ||
                         (interval > 0 && g > 0 && g % interval == 0);
     if (!code && (d->stop || (wanted && g < s->config->generations)))
         code = save(s, &d->err);
@@ -295,8 +295,15 @@ static int begin(search *s, const sf_puzzle *puzzle, sf_error *err)
 {
     sf_record copy = {.generation = -1};
     int code = SF_OK;
-    s->generation = s->record ? s->record->generation : -1;
-    code = sf_comm_broadcast(s->comm, sizeof s->generation, &s->generation, err);
+    /* what must be the same everywhere is rank 0's: an option that was chosen by a measurement may differ */
+    struct {
+        int64_t generation;
+        sf_search_options options;
+    } opening = {s->record ? s->record->generation : -1, s->options};
+    code = sf_comm_broadcast(s->comm, sizeof opening, &opening, err);
+    opening.options.n_threads = s->options.n_threads;
+    s->options = opening.options;
+    s->generation = opening.generation;
     if (!code && s->comm->size > 1 && s->generation >= 0)
         code = share_record(s, puzzle, &copy, err);
     if (code)
@@ -307,15 +314,15 @@ static int begin(search *s, const sf_puzzle *puzzle, sf_error *err)
             code = sf_fail(err, SF_ENOMEM, "out of memory for gathering results");
     }
     const sf_record *from = s->record ? s->record : &copy;
-    if (s->options->share_evaluation) {
+    if (s->options.share_evaluation) {
         code = sf_comm_agree(s->comm, code, err);
         if (!code)
-            code = sf_shared_evaluation_open(&s->shared, s->comm, puzzle, s->options->n_threads, s->hooks->stop,
+            code = sf_shared_evaluation_open(&s->shared, s->comm, puzzle, s->options.n_threads, s->hooks->stop,
                                              s->generation >= 0 ? &from->known : NULL, err);
         if (code)
             goto out;
     }
-    sf_archipelago_options options = {.n_threads = s->options->n_threads,
+    sf_archipelago_options options = {.n_threads = s->options.n_threads,
                                       .evaluate = s->shared ? sf_shared_evaluation_run : NULL,
                                       .context = s->shared};
     sf_exchange_range(s->config, s->comm->rank, s->comm->size, &options.first_island, &options.last_island);
@@ -334,7 +341,7 @@ int sf_search_run(const sf_comm *comm, const sf_puzzle *puzzle, const sf_search_
 {
     search s = {.comm = comm,
                 .config = config,
-                .options = options,
+                .options = *options,
                 .hooks = hooks,
                 .record = comm->rank == 0 ? record : NULL,
                 .length = 1};

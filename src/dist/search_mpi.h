@@ -35,7 +35,7 @@ typedef struct sf_search_hooks {
     void (*fatal)(void *context, const sf_error *err);
 } sf_search_hooks;
 
-typedef struct sf_search_options {
+typedef struct sf_search_options { /* rank 0's count, but for n_threads */
     int n_threads;
     bool save_first;             /* call `save` before generation 1 */
     int64_t checkpoint_interval; /* generations between saves; 0: only when asked for by `block` */

@@ -421,6 +421,12 @@ static void test_open(void)
 {
     sf_error err;
     const bool launched = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_RANK");
+    if (!launched) { /* as if srun had started four of us, each alone */
+        setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+        CU_ASSERT_EQUAL(sf_comm_open(&comm, NULL, NULL, &err), SF_EINPUT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "srun --mpi=pmix"));
+        setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+    }
     CU_ASSERT_EQUAL_FATAL(sf_comm_open(&comm, NULL, NULL, &err), SF_OK);
     CU_ASSERT_EQUAL(comm.mpi, launched);
     const char *expected = getenv("STARFOLD_TEST_RANKS");
