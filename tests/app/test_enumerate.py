@@ -118,6 +118,9 @@ class Enumerate(Case):
         self.assertEqual(set(long["histogram"]), {None})
         self.assertEqual((short["exact"], short["histogram"]), (True, [83, 14, 1]))
         self.assertNotIn("best_lower", short)
+        # numbers beyond 53 bits are strings of digits
+        huge = self.json("enumerate", "--engine", "walk", "--max-seconds", "0.1", "H" * 42)["results"][0]
+        self.assertRegex(huge["conformations"], r"^\d{18}$")
         text = self.good("enumerate", "--engine", "walk", "--max-seconds", "0.5", "HPHPH" * 8, ranks=2).out
         self.assertIn("not proven to the end", text)
 
