@@ -201,12 +201,19 @@ static void walk_next(walk *w)
     walk_clip(w);
 }
 
-/* Index of the n-th value of the present block. */
-static void walk_index(const walk *w, size_t n, size_t *index)
+/* Index of the first value of the present block, and of the value after the one at `index`. */
+static void index_first(const walk *w, size_t *index)
+{
+    for (int k = 0; k < w->rank; k++)
+        index[k] = w->start[k];
+}
+
+static void index_next(const walk *w, size_t *index)
 {
     for (int k = w->rank - 1; k >= 0; k--) {
-        index[k] = w->start[k] + n % w->count[k];
-        n /= w->count[k];
+        if (++index[k] < w->start[k] + w->count[k])
+            return;
+        index[k] = w->start[k];
     }
 }
 
@@ -232,10 +239,9 @@ int sf_field_write(sf_h5 *h5, sf_view *view, const sf_field *field, hid_t datase
     int code =
         type < 0 ? sf_h5_fail(h5, field->name, "the type cannot be made") : buffer_new(h5, &w, value_bytes, &buffer);
     for (; !code && !w.done; walk_next(&w)) {
-        for (size_t n = 0; n < w.n_values; n++) {
-            walk_index(&w, n, index);
+        index_first(&w, index);
+        for (size_t n = 0; n < w.n_values; n++, index_next(&w, index))
             sf_field_store(view, field, index, buffer + n * value_bytes);
-        }
         code = sf_h5_block_write(h5, field->name, dataset, type, w.rank, w.start, w.count, buffer);
     }
     free(buffer);
@@ -270,7 +276,7 @@ int sf_field_check(sf_h5 *h5, const sf_view *view, const sf_field *field)
 /* Takes one value, or compares it. */
 static int take(sf_h5 *h5, sf_view *view, const sf_field *field, const size_t *index, const uint8_t *stored)
 {
-    uint8_t mine[1024];
+    uint8_t mine[1024]; /* derived values are numbers or letters */
     if (!(field->flags & SF_FIELD_DERIVED))
         return sf_field_take(view, field, index, stored)
                    ? 0
@@ -298,10 +304,9 @@ int sf_field_read(sf_h5 *h5, sf_view *view, const sf_field *field)
         code = buffer_new(h5, &w, value_bytes, &buffer);
     for (; !code && !w.done; walk_next(&w)) {
         code = sf_h5_block_read(h5, field->name, dataset, type, w.rank, w.start, w.count, buffer);
-        for (size_t n = 0; n < w.n_values && !code; n++) {
-            walk_index(&w, n, index);
+        index_first(&w, index);
+        for (size_t n = 0; n < w.n_values && !code; n++, index_next(&w, index))
             code = take(h5, view, field, index, buffer + n * value_bytes);
-        }
     }
     free(buffer);
     if (dataset >= 0)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    GZIP_LEVEL = 4,
+    GZIP_LEVEL = 1,
     CHUNK_BYTES_MAX = 64 << 20, /* of a file we read; ours are far smaller */
     GZIP_RATIO_MAX = 1040,      /* deflate makes at most 1,032 bytes of one */
 };

@@ -127,8 +127,11 @@ static int rewrite_rows(sf_live_file *file, const char *prefix, size_t first, si
 static int rewrite_places(sf_live_file *file, const sf_view *old)
 {
     const sf_known *known = &file->view.record->known;
-    for (size_t row = 0; row < (size_t)old->n_sequences; row++) {
-        if (!known->changed[row] || !sf_place_less(&known->first[row], &file->first[row]))
+    size_t n = (size_t)old->n_sequences;
+    const uint8_t *changed = known->changed, *next;
+    for (size_t row = 0; row < n && (next = memchr(changed + row, 1, n - row)); row++) {
+        row = (size_t)(next - changed);
+        if (!sf_place_less(&known->first[row], &file->first[row]))
             continue;
         int code = rewrite_rows(file, "/sequences/first_", row, row + 1);
         if (code)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "io/apart.h"
 #include "io/field_io.h"
@@ -229,16 +231,41 @@ static int try_file(void *path, sf_error *err)
     return code;
 }
 
-int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
+static int read_checked(sf_run_data *data, const char *path, sf_error *err)
 {
-    bool sealed;
-    *data = (sf_run_data){0};
+    bool sealed = false;
     int code = sf_h5_probe(path, err);
     if (!code)
         code = sf_seal_check(path, &sealed, err);
     if (!code && !sealed)
         code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
     return code ? code : read_file(data, path, err);
+}
+
+/* Nanoseconds; 0 when there is none. */
+static int64_t modified(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec : 0;
+}
+
+/* A live file may be caught amid a flush, its parts not yet fitting each other. Then it was written to while it was
+ * read, or within the clock's step before: that is worth another try. */
+int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
+{
+    enum { TRIES = 20, STEP = 10000000 };
+    const struct timespec pause = {0, 5 * STEP};
+    for (int k = 1;; k++) {
+        struct timespec now;
+        *data = (sf_run_data){0};
+        clock_gettime(CLOCK_REALTIME, &now);
+        int64_t before = modified(path), start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        int code = read_checked(data, path, err);
+        bool moving = modified(path) != before || (start - before < STEP && start >= before);
+        if (code != SF_EFORMAT || !moving || k == TRIES)
+            return code;
+        nanosleep(&pause, NULL);
+    }
 }
 
 void sf_run_data_free(sf_run_data *data)

@@ -401,6 +401,14 @@ size_t sf_field_bytes(const sf_view *view, const sf_field *field)
 void sf_field_store(sf_view *view, const sf_field *field, const size_t *index, uint8_t *stored)
 {
     const uint8_t *value = field->at(view, field, index);
+    if (field->type == SF_TYPE_I32) { /* most values are of these */
+        memcpy(stored, value, 4);
+        return;
+    }
+    if (field->type == SF_TYPE_I64 || field->type == SF_TYPE_U64) {
+        memcpy(stored, value, 8);
+        return;
+    }
     size_t n = sf_field_bytes(view, field);
     if (field->type == SF_TYPE_LETTERS) {
         for (size_t k = 0; k < n; k++)
@@ -417,6 +425,14 @@ void sf_field_store(sf_view *view, const sf_field *field, const size_t *index, u
 bool sf_field_take(sf_view *view, const sf_field *field, const size_t *index, const uint8_t *stored)
 {
     uint8_t *value = field->at(view, field, index);
+    if (field->type == SF_TYPE_I32) {
+        memcpy(value, stored, 4);
+        return true;
+    }
+    if (field->type == SF_TYPE_I64 || field->type == SF_TYPE_U64) {
+        memcpy(value, stored, 8);
+        return true;
+    }
     size_t n = sf_field_bytes(view, field);
     if (field->type == SF_TYPE_LETTERS) {
         for (size_t k = 0; k < n; k++) {

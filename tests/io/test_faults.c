@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <hdf5.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/digest.h"
@@ -15,6 +17,7 @@ enum kind { NOTHING, ALLOCATION, CALL, WRITING };
 static enum kind armed;
 static long countdown; /* calls of the armed kind until one fails */
 static bool sticky;    /* all later ones fail too, as on a full disk */
+static bool deadly;    /* the process is killed there and then */
 static bool hit;
 static bool reading; /* closing what was read may fail unheard */
 
@@ -25,6 +28,8 @@ static bool fault(enum kind kind)
     if (hit && !sticky)
         return false;
     hit = true;
+    if (deadly)
+        kill(getpid(), SIGKILL);
     return true;
 }
 
@@ -302,10 +307,90 @@ static void test_full_disk_live(void)
     sample_free(&other);
 }
 
+/* Does the work in a child that is killed at the k-th write; false when there were not so many. */
+static bool kill_at(long k, int (*work)(sf_error *err))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        sf_error err = {0};
+        armed = WRITING;
+        countdown = k;
+        deadly = true;
+        hit = false;
+        _exit(work(&err) ? 2 : 0);
+    }
+    int status = -1;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    return WIFSIGNALED(status);
+}
+
+static void read_after(long k, int64_t least)
+{
+    sf_error err = {0};
+    sf_run_data data;
+    int code = sf_run_file_read(&data, path, &err);
+    if (code)
+        printf("\n  killed at write %ld: %s\n", k, err.text);
+    CU_ASSERT_EQUAL(code, 0);
+    CU_ASSERT_TRUE(code != 0 || data.record.generation >= least);
+    sf_run_data_free(&data);
+}
+
+/* Over a good file: it is the old one or the new one. */
+static void test_killed_writing(void)
+{
+    sf_error err = {0};
+    begin();
+    CU_ASSERT_EQUAL_FATAL(sf_run_file_write(path, &run.record, &run.meta, &err), 0);
+    long k = 1;
+    for (; kill_at(k, write_whole); k++)
+        read_after(k, 3);
+    CU_ASSERT_TRUE(k > 20);
+    CU_ASSERT_EQUAL(sf_run_file_write(path, &run.record, &run.meta, &err), 0); /* over what was left aside */
+    printf("%ld kills ... ", k - 1);
+    sample_free(&run);
+}
+
+static int append_on(sf_error *err)
+{
+    sf_live_file *file;
+    int code = sf_live_file_create(&file, path, &run.record, &run.meta, err);
+    while (!code && run.record.generation < 30) {
+        sample_step(&run);
+        code = sf_live_file_append(file, &run.record, err);
+    }
+    if (!code)
+        sf_live_file_close(file);
+    return code;
+}
+
+/* Amid appends: the file reads, as far as it was complete. */
+static void test_killed_appending(void)
+{
+    sf_error err = {0};
+    path = sample_path("appended.h5");
+    sample_init(&run, 2, 2, 40, true);
+    CU_ASSERT_EQUAL_FATAL(sf_run_file_write(path, &run.record, &run.meta, &err), 0);
+    uint64_t random = test_seed();
+    int n = 0;
+    for (long k = 1; kill_at(k, append_on); n++) {
+        read_after(k, -1);
+        k += getenv("STARFOLD_TEST_ALL") ? 1 : 1 + (long)(test_random(&random) % 60);
+    }
+    CU_ASSERT_TRUE(n > 50);
+    read_after(0, 30);
+    printf("%d kills ... ", n);
+    sample_free(&run);
+}
+
 const test_case test_cases[] = {
     {"allocations", test_allocations},
     {"calls of HDF5", test_calls},
     {"full disk", test_full_disk},
     {"full disk, live file", test_full_disk_live},
+    {"killed while writing", test_killed_writing},
+    {"killed while appending", test_killed_appending},
     {NULL, NULL},
 };

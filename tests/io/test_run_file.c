@@ -1,6 +1,7 @@
 /* Run files: what goes in comes out, the same record gives the same bytes, kills and failures leave what was good. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +229,48 @@ static void test_killed(void)
     sample_free(&run);
 }
 
+/* A file is read again and again while another process appends to it as fast as it can. */
+static void test_read_while_written(void)
+{
+    sample_run run;
+    const char *path = sample_path("busy.h5");
+    sample_init(&run, 2, 3, 100000, false);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        sf_live_file *file;
+        if (sf_live_file_create(&file, path, &run.record, &run.meta, err))
+            _exit(1);
+        while (run.record.generation < 100000) {
+            sample_step(&run);
+            if (sf_live_file_append(file, &run.record, err))
+                break;
+        }
+        _exit(1); /* killed before it comes here */
+    }
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+    int64_t last = -1;
+    for (int k = 0; k < 20; k++) {
+        sf_run_data data;
+        check_ok(sf_run_file_read(&data, path, err));
+        CU_ASSERT_TRUE(data.record.generation >= last);
+        last = data.record.generation;
+        sf_run_data_free(&data);
+    }
+    int status = 0;
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(WIFSIGNALED(status));
+    CU_ASSERT_TRUE(last > 10);
+    sf_run_data data;
+    check_ok(sf_run_file_read(&data, path, err));
+    CU_ASSERT_TRUE(data.record.generation >= last);
+    printf("%d generations at the end ... ", (int)data.record.generation);
+    sf_run_data_free(&data);
+    sample_free(&run);
+}
+
 static void expect(int code, const char *part, int got)
 {
     if (got != code || !strstr(err->text, part))
@@ -276,6 +319,7 @@ const test_case test_cases[] = {
     {"counts that are not numbers", test_not_counted},
     {"live file", test_live},
     {"killed writer", test_killed},
+    {"read while written", test_read_while_written},
     {"failures", test_failures},
     {NULL, NULL},
 };
