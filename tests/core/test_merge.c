@@ -8,6 +8,7 @@
 
 #include "../test_main.h"
 #include "core/base/isa.h"
+#include "core/engines/merge_plan.h"
 #include "core/walk/walk.h"
 #include "starfold/engine.h"
 
@@ -317,6 +318,35 @@ static void test_stop(void)
     sf_engine_close(engine);
 }
 
+/* What a part holds must not depend on the instruction set, nor on what a workspace was used for. */
+static void test_split(void)
+{
+    uint64_t random = test_seed();
+    uint8_t h[SF_LENGTH_MAX];
+    merge_sizes sizes;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        const int length = dimension == 2 ? 24 : 17;
+        merge_split first = {0}, split;
+        merge_workspace workspace;
+        random_chain(&random, length, h);
+        sf_merge_sizes(dimension, length, &sizes);
+        CU_ASSERT_EQUAL_FATAL(sf_merge_workspace_init(&workspace, &sizes, NULL), SF_OK);
+        for (int i = 0; i < N_KERNELS; i++) {
+            if (kernels[i].isa > sf_isa_get())
+                continue;
+            CU_ASSERT_EQUAL(
+                dimension == 2
+                    ? sf_merge_square_split(length, h, kernels[i].square, &workspace, NULL, &split, NULL)
+                    : sf_merge_cubic_split(&geometry, length, h, kernels[i].cubic, &workspace, NULL, &split, NULL),
+                SF_OK);
+            if (i == 0)
+                first = split;
+            CU_ASSERT(split.reversed == first.reversed && split.tail == first.tail);
+        }
+        sf_merge_workspace_free(&workspace);
+    }
+}
+
 static void test_geometry(void)
 {
     sf_cubic_geometry_init(&geometry);
@@ -341,6 +371,7 @@ const test_case test_cases[] = {
     {"a new sequence in old tables", test_renewal},
     {"published histograms", test_published},
     {"another score model", test_model},
+    {"the split", test_split},
     {"stop", test_stop},
     {NULL, NULL},
 };

@@ -39,8 +39,11 @@ typedef struct merge_state {
     square_count *square_count;
     cubic_count *cubic_count;
     cubic_geometry *geometry; /* NULL on the square lattice */
-    int lock;                 /* guards the two lists */
+    int lock; /* guards what follows */
     merge_worker *idle, *all;
+    bool decided; /* `split` is that of `decided_elements` */
+    uint8_t decided_elements[SF_LENGTH_MAX];
+    merge_split split;
 } merge_state;
 
 /* ---- what can be merged ---- */
@@ -145,22 +148,53 @@ static void worker_give_back(merge_state *state, merge_worker *worker)
     unlock(state);
 }
 
+/* The split of a sequence: the last one decided if it is the same, so that few threads take the sample. */
+static int split_get(merge_state *state, merge_worker *worker, const uint8_t *elements, const uint8_t *h,
+                     merge_split *split, sf_error *err)
+{
+    const int length = state->problem->length;
+    lock(state);
+    const bool known = state->decided && memcmp(state->decided_elements, elements, (size_t)length) == 0;
+    *split = state->split;
+    unlock(state);
+    if (known)
+        return SF_OK;
+    const int status = state->geometry ? sf_merge_cubic_split(state->geometry, length, h, state->cubic_count,
+                                                              &worker->workspace, state->options->stop, split, err)
+                                       : sf_merge_square_split(length, h, state->square_count, &worker->workspace,
+                                                               state->options->stop, split, err);
+    if (status != SF_OK)
+        return status;
+    lock(state);
+    state->decided = true;
+    memcpy(state->decided_elements, elements, (size_t)length);
+    state->split = *split;
+    unlock(state);
+    return SF_OK;
+}
+
 /* Makes the sequence ready, unless it is already. */
-static void worker_prepare(const merge_state *state, merge_worker *worker, const uint8_t *elements)
+static int worker_prepare(merge_state *state, merge_worker *worker, const uint8_t *elements, sf_error *err)
 {
     const int length = state->problem->length;
     uint8_t h[SF_LENGTH_MAX];
+    merge_split split;
     if (worker->prepared && memcmp(worker->elements, elements, (size_t)length) == 0)
-        return;
+        return SF_OK;
+    worker->prepared = false;
     for (int k = 0; k < length; k++)
         h[k] = state->class_h[elements[k]];
+    const int status = split_get(state, worker, elements, h, &split, err);
+    if (status != SF_OK)
+        return status;
     if (state->geometry)
-        sf_merge_cubic_plan(state->geometry, length, h, &worker->job.cubic);
+        sf_merge_cubic_prepare(state->geometry, length, h, split, &worker->job.cubic);
     else
-        sf_merge_square_plan(length, h, &worker->job.square);
+        sf_merge_square_prepare(length, h, split, &worker->job.square);
     sf_merge_workspace_renew(&worker->workspace);
     memcpy(worker->elements, elements, (size_t)length);
     worker->prepared = true;
+    return SF_OK;
 }
 
 /* ---- the engine ---- */
@@ -260,7 +294,7 @@ static int count_part(const merge_state *state, merge_worker *worker, size_t pie
 static int evaluate(const void *state, const sf_plan *plan, const uint8_t *sequences, size_t part, uint64_t *partial,
                     sf_error *err)
 {
-    merge_state *m = (merge_state *)(uintptr_t)state; /* only the lists of workers change, under their lock */
+    merge_state *m = (merge_state *)(uintptr_t)state; /* what changes has its lock */
     if (m->plain)
         return sf_engine_walk_plain.evaluate(m->plain, plan, sequences, part, partial, err);
     size_t first, count;
@@ -271,8 +305,9 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
     int status = worker_take(m, elements, &worker, err);
     if (status != SF_OK)
         return status;
-    worker_prepare(m, worker, elements);
-    status = count_part(m, worker, part % plan->parts_per_block, contacts, err);
+    status = worker_prepare(m, worker, elements, err);
+    if (status == SF_OK)
+        status = count_part(m, worker, part % plan->parts_per_block, contacts, err);
     worker_give_back(m, worker);
     return status == SF_OK ? add_scores(m, contacts, partial, err) : status;
 }

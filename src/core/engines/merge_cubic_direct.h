@@ -8,102 +8,147 @@
 
 enum { NEAR_FIRST = 0x3f, NEAR_SECOND = 0xffffc0 }; /* near sites at distance 1 and 2 */
 
-/* What the last three steps see from the first: near sites that are occupied, how many H are beside each, the gain so
- * far and which of the last three residues are H. */
+/* What the last three steps see from each first step: near sites that are occupied, how many H are beside each of the
+ * others, the gain so far; and which of the last four residues are H. Nothing fits where the first step was not free.
+ */
 typedef struct three_steps {
-    uint64_t occupied, ones, twos, fours;
-    int gain;
-    bool h[3];
+    _Alignas(64) uint64_t occupied[8], ones[8], twos[8], fours[8]; /* by direction of the first step */
+    uint8_t gain[8];
+    const uint8_t *h;
     bool beside_first; /* the last residue and that of the first step are both H: one more where they touch */
 } three_steps;
 
-CUBIC_INLINE int near_count(const three_steps *t, uint64_t site)
+CUBIC_INLINE int near_count(const three_steps *t, int d, uint64_t site)
 {
-    return (int)(t->ones >> site & 1) + 2 * (int)(t->twos >> site & 1) + 4 * (int)(t->fours >> site & 1);
+    return (int)(t->ones[d] >> site & 1) + 2 * (int)(t->twos[d] >> site & 1) + 4 * (int)(t->fours[d] >> site & 1);
 }
 
-/* Adds the tails one by one. */
-static void three_steps_plain(const cubic_geometry *geometry, const three_steps *t, uint16_t *sum)
+/* Adds the tails of a first step one by one. */
+static void three_steps_plain(const cubic_geometry *geometry, const three_steps *t, int d, uint16_t *sum)
 {
     for (int i = 0; i < CUBIC_PAIRS; i++) {
-        if (geometry->pair[i] & t->occupied)
+        if (geometry->pair[i] & t->occupied[d])
             continue;
-        int gain = t->gain;
-        if (t->h[0])
-            gain += near_count(t, geometry->pair_first[i] & 63);
+        int gain = t->gain[d];
         if (t->h[1])
-            gain += near_count(t, geometry->pair_second[i] & 63);
-        for (uint64_t next = geometry->pair_next[i] & ~t->occupied; next; next &= next - 1) {
+            gain += near_count(t, d, geometry->pair_first[i] & 63);
+        if (t->h[2])
+            gain += near_count(t, d, geometry->pair_second[i] & 63);
+        for (uint64_t next = geometry->pair_next[i] & ~t->occupied[d]; next; next &= next - 1) {
             const uint64_t site = (uint64_t)__builtin_ctzll(next);
-            sum[gain + (t->h[2] ? near_count(t, site) + (t->beside_first && site < 6) : 0)]++;
+            sum[gain + (t->h[3] ? near_count(t, d, site) + (t->beside_first && site < 6) : 0)]++;
         }
+    }
+}
+
+/* What each child in an open direction has around it. */
+CUBIC_INLINE void three_steps_look(const cubic_geometry *geometry, const board *placed, unsigned open, three_steps *t)
+{
+    const bool any_twos = any(placed->twos), any_fours = any(placed->fours), any_h = t->h[1] || t->h[2] || t->h[3];
+    memset(t->occupied, 0xff, sizeof t->occupied);
+    memset(t->ones, 0, sizeof t->ones);
+    memset(t->twos, 0, sizeof t->twos);
+    memset(t->fours, 0, sizeof t->fours);
+#pragma GCC unroll 6
+    for (int d = 0; d < 6; d++) {
+        const uint8_t *byte = geometry->near_byte[d], *bit = geometry->near_bit[d];
+        if (!(open >> d & 1))
+            continue;
+        const uint64_t occupied = pick(placed->occupied, byte, bit) | (uint64_t)3 << 62;
+        t->occupied[d] = occupied;
+        if (!any_h)
+            continue;
+        t->ones[d] = pick(placed->ones, byte, bit) & ~occupied;
+        if (any_twos)
+            t->twos[d] = pick(placed->twos, byte, bit) & ~occupied;
+        if (any_fours)
+            t->fours[d] = pick(placed->fours, byte, bit) & ~occupied;
     }
 }
 
 #if CUBIC_AVX512
 
-/* Counts of the tails, a byte for each number of contacts, eight walks side by side: 0..7 in low, 8..15 in high. */
+/* Counts of the tails, a byte for each number of contacts, eight walks side by side: 0..7 in low, 8..15 in high. A byte
+ * holds at most 5 first steps x 4 x 5 last ones. */
 typedef struct byte_sums {
     __m512i low, high;
 } byte_sums;
 
-/* Free sites by the number of H the last residue would touch there. */
-CUBIC_INLINE int near_levels(const three_steps *t, uint64_t level[6])
+/* The highest number of H beside any site, or a little more. */
+CUBIC_INLINE int top_count(__m512i ones, __m512i twos, __m512i fours)
 {
-    const uint64_t free_sites = ~t->occupied;
-    uint64_t ones = t->ones, twos = t->twos, fours = t->fours;
-    level[0] = free_sites;
-    if (!t->h[2])
+    if (_mm512_test_epi64_mask(_mm512_or_si512(twos, fours), _mm512_or_si512(twos, fours)) == 0)
         return 1;
-    if (t->beside_first) {
-        const uint64_t carry = ones & NEAR_FIRST, carry2 = twos & carry;
-        ones ^= NEAR_FIRST;
-        twos ^= carry;
-        fours |= carry2;
+    if (_mm512_test_epi64_mask(fours, fours) != 0)
+        return 5;
+    return _mm512_test_epi64_mask(ones, twos) != 0 ? 3 : 2;
+}
+
+/* Free sites by the number of H the last residue would touch there, for all first steps; returns the highest number. */
+CUBIC_INLINE int near_levels(const three_steps *t, uint64_t level[6][8])
+{
+    const __m512i occupied = _mm512_load_si512(t->occupied), first = _mm512_set1_epi64(NEAR_FIRST);
+    __m512i ones = _mm512_load_si512(t->ones), twos = _mm512_load_si512(t->twos), fours = _mm512_load_si512(t->fours);
+    if (!t->h[3]) {
+        _mm512_store_si512(level[0], _mm512_ternarylogic_epi64(occupied, occupied, occupied, 0x55));
+        return 0;
     }
-    level[0] = free_sites & ~ones & ~twos & ~fours;
-    level[1] = free_sites & ones & ~twos & ~fours;
-    level[2] = free_sites & twos & ~ones;
-    level[3] = free_sites & twos & ones;
-    level[4] = free_sites & fours & ~ones;
-    level[5] = free_sites & fours & ones;
-    return (level[4] | level[5]) ? 6 : level[3] ? 4 : level[2] ? 3 : 2;
+    if (t->beside_first) {
+        const __m512i carry = _mm512_and_si512(ones, first), carry2 = _mm512_and_si512(twos, carry);
+        ones = _mm512_xor_si512(ones, first);
+        twos = _mm512_xor_si512(twos, carry);
+        fours = _mm512_or_si512(fours, carry2);
+    }
+    const __m512i some = _mm512_ternarylogic_epi64(twos, fours, occupied, 0xfe);
+    _mm512_store_si512(level[0], _mm512_ternarylogic_epi64(some, ones, ones, 0x03));
+    _mm512_store_si512(level[1], _mm512_andnot_si512(some, ones));
+    const int top = top_count(ones, twos, fours);
+    if (top > 1) {
+        _mm512_store_si512(level[2], _mm512_ternarylogic_epi64(occupied, ones, twos, 0x02));
+        _mm512_store_si512(level[3], _mm512_ternarylogic_epi64(occupied, ones, twos, 0x08));
+        _mm512_store_si512(level[4], _mm512_ternarylogic_epi64(occupied, ones, fours, 0x02));
+        _mm512_store_si512(level[5], _mm512_ternarylogic_epi64(occupied, ones, fours, 0x08));
+    }
+    return top;
 }
 
 /* 8 times the H beside each near site that the second and third residue would gain, and the gain so far. */
-CUBIC_INLINE __m512i near_gains(const three_steps *t)
+CUBIC_INLINE __m512i near_gains(const three_steps *t, int d)
 {
-    const uint64_t where = (t->h[0] ? NEAR_FIRST : 0) | (t->h[1] ? NEAR_SECOND : 0);
-    __m512i gains = _mm512_maskz_mov_epi8(t->ones & where, _mm512_set1_epi8(8));
-    gains = _mm512_mask_add_epi8(gains, t->twos & where, gains, _mm512_set1_epi8(16));
-    gains = _mm512_mask_add_epi8(gains, t->fours & where, gains, _mm512_set1_epi8(32));
-    return _mm512_mask_add_epi8(gains, NEAR_FIRST, gains, _mm512_set1_epi8((char)(8 * t->gain)));
+    const uint64_t where = (t->h[1] ? NEAR_FIRST : 0) | (t->h[2] ? NEAR_SECOND : 0);
+    __m512i gains = _mm512_maskz_mov_epi8(t->ones[d] & where, _mm512_set1_epi8(8));
+    gains = _mm512_mask_add_epi8(gains, t->twos[d] & where, gains, _mm512_set1_epi8(16));
+    gains = _mm512_mask_add_epi8(gains, t->fours[d] & where, gains, _mm512_set1_epi8(32));
+    return _mm512_mask_add_epi8(gains, NEAR_FIRST, gains, _mm512_set1_epi8((char)(8 * t->gain[d])));
 }
 
-CUBIC_INLINE void three_steps_add(const cubic_geometry *geometry, const three_steps *t, const uint64_t level[6],
-                                  const int n_levels, const bool high, byte_sums *sums)
+CUBIC_INLINE void three_steps_add(const cubic_geometry *geometry, const three_steps *t, unsigned open,
+                                  uint64_t (*level)[8], const int n_levels, const bool high, byte_sums *sums)
 {
-    const __m512i occupied = _mm512_set1_epi64((long long)t->occupied), gains = near_gains(t);
-    __m512i of_level[6];
-    for (int j = 0; j < n_levels; j++)
-        of_level[j] = _mm512_set1_epi64((long long)level[j]);
+    for (; open; open &= open - 1) {
+        const int d = __builtin_ctz(open);
+        const __m512i occupied = _mm512_set1_epi64((long long)t->occupied[d]), gains = near_gains(t, d);
+        __m512i of_level[6];
+        for (int j = 0; j < n_levels; j++)
+            of_level[j] = _mm512_set1_epi64((long long)level[j][d]);
 #pragma GCC unroll 4
-    for (int i = 0; i < CUBIC_PAIRS; i += 8) {
-        const __mmask8 fits = _mm512_testn_epi64_mask(occupied, _mm512_loadu_si512(geometry->pair + i));
-        const __m512i next = _mm512_loadu_si512(geometry->pair_next + i);
-        __m512i n = _mm512_popcnt_epi64(_mm512_and_si512(next, of_level[0]));
-        for (int j = 1; j < n_levels; j++)
-            n = _mm512_add_epi64(
-                n, _mm512_slli_epi64(_mm512_popcnt_epi64(_mm512_and_si512(next, of_level[j])), (unsigned)(8 * j)));
-        const __m512i gain =
-            _mm512_add_epi64(_mm512_permutexvar_epi8(_mm512_loadu_si512(geometry->pair_first + i), gains),
-                             _mm512_permutexvar_epi8(_mm512_loadu_si512(geometry->pair_second + i), gains));
-        sums->low = _mm512_mask_add_epi64(sums->low, fits, sums->low, _mm512_sllv_epi64(n, gain));
-        if (high) {
-            const __m512i over =
-                _mm512_srlv_epi64(_mm512_srli_epi64(n, 1), _mm512_sub_epi64(_mm512_set1_epi64(63), gain));
-            const __m512i above = _mm512_sllv_epi64(n, _mm512_sub_epi64(gain, _mm512_set1_epi64(64)));
-            sums->high = _mm512_mask_add_epi64(sums->high, fits, sums->high, _mm512_or_si512(over, above));
+        for (int i = 0; i < CUBIC_PAIRS; i += 8) {
+            const __mmask8 fits = _mm512_testn_epi64_mask(occupied, _mm512_loadu_si512(geometry->pair + i));
+            const __m512i next = _mm512_loadu_si512(geometry->pair_next + i);
+            __m512i n = _mm512_popcnt_epi64(_mm512_and_si512(next, of_level[0]));
+            for (int j = 1; j < n_levels; j++)
+                n = _mm512_add_epi64(
+                    n, _mm512_slli_epi64(_mm512_popcnt_epi64(_mm512_and_si512(next, of_level[j])), (unsigned)(8 * j)));
+            const __m512i gain =
+                _mm512_add_epi64(_mm512_permutexvar_epi8(_mm512_loadu_si512(geometry->pair_first + i), gains),
+                                 _mm512_permutexvar_epi8(_mm512_loadu_si512(geometry->pair_second + i), gains));
+            sums->low = _mm512_mask_add_epi64(sums->low, fits, sums->low, _mm512_sllv_epi64(n, gain));
+            if (high) {
+                const __m512i over =
+                    _mm512_srlv_epi64(_mm512_srli_epi64(n, 1), _mm512_sub_epi64(_mm512_set1_epi64(63), gain));
+                const __m512i above = _mm512_sllv_epi64(n, _mm512_sub_epi64(gain, _mm512_set1_epi64(64)));
+                sums->high = _mm512_mask_add_epi64(sums->high, fits, sums->high, _mm512_or_si512(over, above));
+            }
         }
     }
 }
@@ -116,45 +161,63 @@ CUBIC_INLINE __m128i bytes_fold(__m512i sums)
     return _mm_add_epi16(_mm256_castsi256_si128(quarter), _mm256_extracti128_si256(quarter, 1));
 }
 
-/* Highest number of contacts a tail could gain. */
-CUBIC_INLINE int three_steps_most(const three_steps *t)
+/* At least the highest number of contacts a tail gains, the last residue `last`. */
+CUBIC_INLINE int three_steps_most(const three_steps *t, int most_gain, int last)
 {
-    const int most = t->fours ? 5 : t->ones & t->twos ? 3 : t->twos ? 2 : t->ones ? 1 : 0;
-    const int passing = most < 4 ? most : 4;
-    return t->gain + (t->h[0] ? passing : 0) + (t->h[1] ? passing : 0) +
-           (t->h[2] ? most + (t->beside_first && most < 5) : 0);
+    int passing = top_count(_mm512_load_si512(t->ones), _mm512_load_si512(t->twos), _mm512_load_si512(t->fours));
+    passing = passing < 4 ? passing : 4;
+    return most_gain + (t->h[1] ? passing : 0) + (t->h[2] ? passing : 0) + last;
 }
 
-/* Adds the tails of one first step: to sums, or what is too much for bytes to sum[]. */
-CUBIC_INLINE void three_steps_count(const cubic_geometry *geometry, const three_steps *t, byte_sums *sums,
-                                    uint16_t *sum)
+CUBIC_INLINE counts three_steps_count(const cubic_geometry *geometry, const three_steps *t, unsigned open,
+                                      int most_gain)
 {
-    uint64_t level[6];
-    const int n_levels = near_levels(t, level), most = three_steps_most(t);
+    _Alignas(64) uint64_t level[6][8];
+    byte_sums sums = {.low = _mm512_setzero_si512(), .high = _mm512_setzero_si512()};
+    uint16_t more[N_COUNTS];
+    const int top = near_levels(t, level), most = three_steps_most(t, most_gain, top);
     if (__builtin_expect(most > 15, 0)) {
-        three_steps_plain(geometry, t, sum);
-        return;
+        memset(more, 0, sizeof more);
+        for (; open; open &= open - 1)
+            three_steps_plain(geometry, t, __builtin_ctz(open), more);
+        counts sum;
+        memcpy(&sum, more, sizeof sum);
+        return sum;
     }
     if (most <= 7) {
-        if (n_levels == 1)
-            three_steps_add(geometry, t, level, 1, false, sums);
-        else if (n_levels == 2)
-            three_steps_add(geometry, t, level, 2, false, sums);
-        else if (n_levels == 3)
-            three_steps_add(geometry, t, level, 3, false, sums);
+        if (top == 0)
+            three_steps_add(geometry, t, open, level, 1, false, &sums);
+        else if (top == 1)
+            three_steps_add(geometry, t, open, level, 2, false, &sums);
+        else if (top <= 3)
+            three_steps_add(geometry, t, open, level, 4, false, &sums);
         else
-            three_steps_add(geometry, t, level, 6, false, sums);
-    } else if (n_levels <= 3) {
-        if (n_levels == 3)
-            three_steps_add(geometry, t, level, 3, true, sums);
-        else if (n_levels == 2)
-            three_steps_add(geometry, t, level, 2, true, sums);
-        else
-            three_steps_add(geometry, t, level, 1, true, sums);
-    } else if (n_levels == 4)
-        three_steps_add(geometry, t, level, 4, true, sums);
+            three_steps_add(geometry, t, open, level, 6, false, &sums);
+        return (counts)_mm512_zextsi128_si512(bytes_fold(sums.low));
+    }
+    if (top == 0)
+        three_steps_add(geometry, t, open, level, 1, true, &sums);
+    else if (top <= 2)
+        three_steps_add(geometry, t, open, level, 3, true, &sums);
+    else if (top == 3)
+        three_steps_add(geometry, t, open, level, 4, true, &sums);
     else
-        three_steps_add(geometry, t, level, 6, true, sums);
+        three_steps_add(geometry, t, open, level, 6, true, &sums);
+    return (counts)_mm512_zextsi256_si512(_mm256_set_m128i(bytes_fold(sums.high), bytes_fold(sums.low)));
+}
+
+#else
+
+CUBIC_INLINE counts three_steps_count(const cubic_geometry *geometry, const three_steps *t, unsigned open,
+                                      int most_gain)
+{
+    uint16_t more[N_COUNTS] = {0};
+    counts sum;
+    (void)most_gain;
+    for (; open; open &= open - 1)
+        three_steps_plain(geometry, t, __builtin_ctz(open), more);
+    memcpy(&sum, more, sizeof sum);
+    return sum;
 }
 
 #endif
@@ -163,47 +226,25 @@ CUBIC_INLINE void three_steps_count(const cubic_geometry *geometry, const three_
 static counts count_4(const kernel *k, const board *b)
 {
     const cubic_geometry *geometry = k->job->geometry;
-    const cubic_level *level = &k->job->level[4];
     const uint8_t *h = k->job->h + k->job->length - 4;
-    const unsigned open = ~beside_head(b->occupied) & 63;
-    const unsigned ones = h[0] ? beside_head(b->ones) : 0, twos = h[0] ? beside_head(b->twos) : 0,
-                   fours = h[0] ? beside_head(b->fours) : 0;
+    const unsigned ones = h[0] ? beside_head(geometry, b->ones) : 0, twos = h[0] ? beside_head(geometry, b->twos) : 0,
+                   fours = h[0] ? beside_head(geometry, b->fours) : 0;
+    unsigned open = ~beside_head(geometry, b->occupied) & 63;
+    open &= ~(ones & fours); /* five H beside a site: a dead end */
+    three_steps t = {.h = h, .beside_first = h[0] && h[3]};
     const plane head = {1};
     board placed = *b;
+    int most_gain = 0;
     placed.occupied |= head;
-    if (level->head_h)
+    if (k->job->level[4].head_h)
         board_count_h(&placed, load_plane(geometry->head_beside));
-    three_steps t = {.h = {h[1], h[2], h[3]}, .beside_first = h[0] && h[3]};
-    const bool any_h = h[1] || h[2] || h[3];
-    uint16_t more[N_COUNTS] = {0};
-#if CUBIC_AVX512
-    byte_sums sums = {.low = _mm512_setzero_si512(), .high = _mm512_setzero_si512()};
-#endif
     for (unsigned left = open; left; left &= left - 1) {
         const int d = __builtin_ctz(left);
-        const uint8_t *byte = geometry->near_byte[d], *bit = geometry->near_bit[d];
-        t.gain = (int)((ones >> d & 1) + 2 * (twos >> d & 1) + 4 * (fours >> d & 1));
-        if (t.gain > 4) /* a dead end */
-            continue;
-        t.occupied = pick(placed.occupied, byte, bit) | (uint64_t)3 << 62;
-        if (any_h) {
-            t.ones = pick(placed.ones, byte, bit) & ~t.occupied;
-            t.twos = pick(placed.twos, byte, bit) & ~t.occupied;
-            t.fours = pick(placed.fours, byte, bit) & ~t.occupied;
-        }
-#if CUBIC_AVX512
-        three_steps_count(geometry, &t, &sums, more);
-#else
-        three_steps_plain(geometry, &t, more);
-#endif
+        t.gain[d] = (uint8_t)((ones >> d & 1) + 2 * (twos >> d & 1) + 4 * (fours >> d & 1));
+        most_gain = t.gain[d] > most_gain ? t.gain[d] : most_gain;
     }
-    counts sum;
-    memcpy(&sum, more, sizeof sum);
-#if CUBIC_AVX512
-    const __m256i bytes = _mm256_set_m128i(bytes_fold(sums.high), bytes_fold(sums.low));
-    sum += (counts)_mm512_zextsi256_si512(bytes);
-#endif
-    return sum;
+    three_steps_look(geometry, &placed, open, &t);
+    return three_steps_count(geometry, &t, open, most_gain);
 }
 
 #endif

@@ -171,10 +171,12 @@ CUBIC_INLINE counts tail_counts(const kernel *k, const int r, const board *b, co
 /* Counts of the tails of r residues, r = 5 or 6. */
 CUBIC_INLINE counts count_any(const kernel *k, const int r, const board *b)
 {
+    const cubic_geometry *geometry = k->job->geometry;
     const cubic_level *level = &k->job->level[r];
-    const unsigned open = ~beside_head(b->occupied) & 63;
-    const unsigned ones = level->next_h ? beside_head(b->ones) : 0, twos = level->next_h ? beside_head(b->twos) : 0,
-                   fours = level->next_h ? beside_head(b->fours) : 0;
+    const unsigned open = ~beside_head(geometry, b->occupied) & 63;
+    const unsigned ones = level->next_h ? beside_head(geometry, b->ones) : 0,
+                   twos = level->next_h ? beside_head(geometry, b->twos) : 0,
+                   fours = level->next_h ? beside_head(geometry, b->fours) : 0;
     const plane head = {1};
     board placed = *b, child[6];
     tail_key key[6];
@@ -182,7 +184,7 @@ CUBIC_INLINE counts count_any(const kernel *k, const int r, const board *b)
     plane reached, relevant;
     placed.occupied |= head;
     if (level->head_h)
-        board_count_h(&placed, load_plane(k->job->geometry->head_beside));
+        board_count_h(&placed, load_plane(geometry->head_beside));
 #pragma GCC unroll 6
     for (int d = 0; d < 6; d++) {
         if (!(open >> d & 1))

@@ -175,11 +175,16 @@ CUBIC_INLINE void board_count_h(board *b, plane where)
 }
 
 /* Bit d is the site beside the head in direction d. */
-CUBIC_INLINE unsigned beside_head(plane p)
+CUBIC_INLINE unsigned beside_head(const cubic_geometry *geometry, plane p)
 {
+#if CUBIC_AVX512
+    return (unsigned)pick(p, geometry->pack_byte[0], geometry->pack_bit[0]) & 63;
+#else
     const uint64_t a = p[0], b = p[1], c = p[6], d = p[7];
+    (void)geometry;
     return (unsigned)(a >> 1 & 1) | (unsigned)(a >> 13 & 1) << 1 | (unsigned)(b >> 8 & 1) << 2 |
            (unsigned)(d >> 63 & 1) << 3 | (unsigned)(d >> 51 & 1) << 4 | (unsigned)(c >> 56 & 1) << 5;
+#endif
 }
 
 CUBIC_INLINE uint64_t fold_product(uint64_t a, uint64_t b)

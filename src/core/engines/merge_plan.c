@@ -2,7 +2,13 @@
  * a clock or at the processor. */
 #include "core/engines/merge_plan.h"
 
-enum { SQUARE_PIECE_STEPS = 10, CUBIC_PIECE_STEPS = 7 }; /* 5,513 and 1,832 pieces */
+enum {
+    SQUARE_PIECE_STEPS = 10, /* 5,513 pieces */
+    CUBIC_PIECE_STEPS = 7,   /* 1,832 */
+    SAMPLES = 3,             /* pieces that a split is tried on */
+    SQUARE_SAMPLED = 23,     /* shorter chains are done before a sample would tell anything */
+    CUBIC_SAMPLED = 16
+};
 
 bool sf_merge_can(int dimension, int length)
 {
@@ -31,38 +37,163 @@ void sf_merge_sizes(int dimension, int length, merge_sizes *sizes)
     }
 }
 
-/* Copies the chain so that the end with fewer H within a tail's length becomes the tail. */
-static void orient(int length, const uint8_t *h, int tail, uint8_t *chain)
+/* ---- one split ---- */
+
+static void orient(int length, const uint8_t *h, bool reversed, uint8_t *chain)
 {
+    for (int k = 0; k < length; k++)
+        chain[k] = reversed ? h[length - 1 - k] : h[k];
+}
+
+void sf_merge_square_prepare(int length, const uint8_t *h, merge_split split, square_job *job)
+{
+    uint8_t chain[SQUARE_LENGTH_MAX];
+    orient(length, h, split.reversed, chain);
+    sf_square_job_init(job, length, chain, split.tail, SQUARE_PIECE_STEPS);
+}
+
+void sf_merge_cubic_prepare(const cubic_geometry *geometry, int length, const uint8_t *h, merge_split split,
+                            cubic_job *job)
+{
+    uint8_t chain[CUBIC_LENGTH_MAX];
+    int steps = length - split.tail - 4; /* but for those whose prefixes are collected */
+    steps = steps > CUBIC_PIECE_STEPS ? CUBIC_PIECE_STEPS : steps < 1 ? 1 : steps;
+    orient(length, h, split.reversed, chain);
+    sf_cubic_job_init(job, geometry, length, chain, split.tail, steps);
+}
+
+/* ---- the choice ---- */
+
+/* About how many nanoseconds each takes: a prefix, a look-up of r residues, and a miss of the shortest tails, which are
+ * then counted. Other misses are paid for by the look-ups they lead to. */
+typedef struct merge_weights {
+    uint64_t leaf, look_up[MERGE_TAIL_MAX + 1], shortest_miss;
+    int shortest;
+} merge_weights;
+
+static const merge_weights square_weights = {
+    .leaf = 80,
+    .look_up = {[6] = 41, [7] = 64, [8] = 66, [9] = 75, [10] = 75, [11] = 80, [12] = 80, [13] = 80, [14] = 80},
+    .shortest_miss = 126,
+    .shortest = SQUARE_DIRECT + 1,
+};
+
+static const merge_weights cubic_weights = {
+    .leaf = 85,
+    .look_up = {[4] = 30, [5] = 45, [6] = 55},
+    .shortest_miss = 72,
+    .shortest = CUBIC_TAIL_MIN,
+};
+
+static uint64_t cost(const merge_stats *stats, const merge_weights *weights)
+{
+    uint64_t sum = stats->leaves * weights->leaf + stats->misses[weights->shortest] * weights->shortest_miss;
+    for (int r = weights->shortest; r <= MERGE_TAIL_MAX; r++)
+        sum += stats->look_ups[r] * weights->look_up[r];
+    return sum;
+}
+
+/* Tails to try: the usual one for the length, and its neighbours. */
+typedef struct tail_range {
+    int first, last;
+} tail_range;
+
+static tail_range square_tails(int length)
+{
+    const int usual = (length * 36 + 50) / 100;
+    tail_range range = {.first = usual - 1, .last = usual + 1};
+    range.first = range.first < SQUARE_TAIL_MIN ? SQUARE_TAIL_MIN : range.first;
+    range.last = range.last > SQUARE_TAIL_MAX ? SQUARE_TAIL_MAX : range.last;
+    range.last = range.last < range.first ? range.first : range.last;
+    return range;
+}
+
+static tail_range cubic_tails(int length)
+{
+    if (length < 12)
+        return (tail_range){.first = 4, .last = 4};
+    return (tail_range){.first = 5, .last = length < 17 ? 5 : 6};
+}
+
+/* Both ends, all tails of a range; *n is how many. */
+static void candidates(tail_range range, merge_split split[2 * MERGE_TAIL_MAX], int *n)
+{
+    *n = 0;
+    for (int tail = range.first; tail <= range.last; tail++) {
+        split[(*n)++] = (merge_split){.reversed = false, .tail = tail};
+        split[(*n)++] = (merge_split){.reversed = true, .tail = tail};
+    }
+}
+
+/* Without a sample: the end with fewer H is the tail. */
+static merge_split plain_split(int length, const uint8_t *h, tail_range range)
+{
+    const int tail = (range.first + range.last) / 2;
     int front = 0, back = 0;
     for (int k = 0; k < tail; k++) {
         front += h[k];
         back += h[length - 1 - k];
     }
-    for (int k = 0; k < length; k++)
-        chain[k] = front < back ? h[length - 1 - k] : h[k];
+    return (merge_split){.reversed = front < back, .tail = tail};
 }
 
-void sf_merge_square_plan(int length, const uint8_t *h, square_job *job)
+static void take_if_cheaper(merge_workspace *workspace, const merge_weights *weights, merge_split candidate,
+                            uint64_t *least, merge_split *split)
 {
-    uint8_t chain[SQUARE_LENGTH_MAX];
-    int tail = (length * 37 + 50) / 100;
-    tail = tail > SQUARE_TAIL_MAX ? SQUARE_TAIL_MAX : tail < SQUARE_TAIL_MIN ? SQUARE_TAIL_MIN : tail;
-    orient(length, h, tail, chain);
-    sf_square_job_init(job, length, chain, tail, SQUARE_PIECE_STEPS);
+    const uint64_t candidate_cost = cost(&workspace->stats, weights);
+    if (candidate_cost >= *least)
+        return;
+    *least = candidate_cost;
+    *split = candidate;
 }
 
-void sf_merge_cubic_plan(const cubic_geometry *geometry, int length, const uint8_t *h, cubic_job *job)
+int sf_merge_square_split(int length, const uint8_t *h, square_count *count, merge_workspace *workspace,
+                          const volatile int *stop, merge_split *split, sf_error *err)
 {
-    uint8_t chain[CUBIC_LENGTH_MAX];
-    const int tail = length < 12 ? 4 : length < 19 ? 5 : 6;
-    const int collected = length - tail - 4; /* steps but for those whose prefixes are collected */
-    orient(length, h, tail, chain);
-    sf_cubic_job_init(job, geometry, length, chain, tail,
-                      collected > CUBIC_PIECE_STEPS ? CUBIC_PIECE_STEPS
-                      : collected < 1               ? 1
-                                                    : collected);
+    merge_split candidate[2 * MERGE_TAIL_MAX];
+    uint64_t least = UINT64_MAX;
+    int n, status = SF_OK;
+    candidates(square_tails(length), candidate, &n);
+    *split = plain_split(length, h, square_tails(length));
+    for (int i = 0; i < n && length >= SQUARE_SAMPLED && status == SF_OK; i++) {
+        square_job job;
+        uint64_t contacts[CUBIC_CONTACTS] = {0};
+        sf_merge_square_prepare(length, h, candidate[i], &job);
+        sf_merge_workspace_renew(workspace);
+        workspace->stats = (merge_stats){0};
+        for (size_t s = 0; s < SAMPLES && status == SF_OK; s++) {
+            const size_t piece = job.n_pieces * (2 * s + 1) / (2 * SAMPLES);
+            status = count(&job, workspace, piece, piece + 1, stop, contacts, err);
+        }
+        take_if_cheaper(workspace, &square_weights, candidate[i], &least, split);
+    }
+    return status;
 }
+
+int sf_merge_cubic_split(const cubic_geometry *geometry, int length, const uint8_t *h, cubic_count *count,
+                         merge_workspace *workspace, const volatile int *stop, merge_split *split, sf_error *err)
+{
+    merge_split candidate[2 * MERGE_TAIL_MAX];
+    uint64_t least = UINT64_MAX;
+    int n, status = SF_OK;
+    candidates(cubic_tails(length), candidate, &n);
+    *split = plain_split(length, h, cubic_tails(length));
+    for (int i = 0; i < n && length >= CUBIC_SAMPLED && status == SF_OK; i++) {
+        cubic_job job;
+        uint64_t contacts[CUBIC_CONTACTS] = {0};
+        sf_merge_cubic_prepare(geometry, length, h, candidate[i], &job);
+        sf_merge_workspace_renew(workspace);
+        workspace->stats = (merge_stats){0};
+        for (size_t s = 0; s < SAMPLES && status == SF_OK; s++) {
+            const size_t piece = job.n_pieces * (2 * s + 1) / (2 * SAMPLES);
+            status = count(&job, workspace, piece, piece + 1, stop, contacts, err);
+        }
+        take_if_cheaper(workspace, &cubic_weights, candidate[i], &least, split);
+    }
+    return status;
+}
+
+/* ---- the price ---- */
 
 double sf_merge_seconds(int dimension, int length, sf_isa isa)
 {
