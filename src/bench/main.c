@@ -146,7 +146,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "starfold-bench: %s\n", err.text);
         return sf_error_status(err.code);
     }
-    printf("instruction set %s; the least of several runs; 'over' marks a figure above its target\n", sf_isa_name(sf_isa_get()));
+    printf("instruction set %s; the least of several runs; 'over' marks a figure above its target\n",
+           sf_isa_name(sf_isa_get()));
     for (int i = 0; i < N_BENCHES; i++) {
         int status = !some || chosen[i] ? benches[i]->run(&options) : 0;
         if (status != 0)

@@ -12,8 +12,8 @@
 
 /* Distinct contact maps by length, from 3 residues up, as far as tables go: counted by the builders here, whose totals are
  * checked, and up to 18 (square) and 14 (cubic) by separate programs (tests/data/contact_maps.csv). */
-static const uint32_t known_square[] = {1,     2,     3,      8,      14,     41,      78,      212,     424,      1113,    2309,
-                                        5953,  12495, 31940,  67389,  170670, 363010,  910972,  1953847, 4868343,  10513774,
+static const uint32_t known_square[] = {1,     2,     3,     8,      14,     41,     78,      212,     424,      1113,    2309,
+                                        5953,  12495, 31940, 67389,  170670, 363010, 910972,  1953847, 4868343, 10513774,
                                         26042911};
 static const uint32_t known_cubic[] = {1, 2, 3, 9, 20, 66, 188, 699, 2180, 8738, 29779, 121872, 434313, 1806495, 6601370};
 
