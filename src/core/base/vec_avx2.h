@@ -75,6 +75,12 @@ static inline bool vec_any(vec a)
     return !_mm256_testz_si256(a, a);
 }
 
+static inline uint32_t vec_words(vec a)
+{
+    __m256i zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
+    return ~(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(zero)) & 15;
+}
+
 static inline vec_count vec_count_zero(void)
 {
     return _mm256_setzero_si256();

@@ -77,6 +77,11 @@ static inline bool vec_any(vec a)
     return _mm512_test_epi64_mask(a, a) != 0;
 }
 
+static inline uint32_t vec_words(vec a)
+{
+    return _mm512_test_epi64_mask(a, a);
+}
+
 static inline vec_count vec_count_zero(void)
 {
     return _mm512_setzero_si512();

@@ -75,6 +75,12 @@ static inline bool vec_any(vec a)
     return a != 0;
 }
 
+/* Which words are not zero. */
+static inline uint32_t vec_words(vec a)
+{
+    return a != 0;
+}
+
 static inline vec_count vec_count_zero(void)
 {
     return 0;

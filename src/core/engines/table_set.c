@@ -8,7 +8,7 @@
 #include "starfold/problem.h"
 
 enum {
-    TAIL_LENGTH = 4,   /* residues of the tail, unless its bits are too many */
+    TAIL_LENGTH = 5,   /* residues of the tail, unless its bits are too many */
     MIDDLE_LENGTH = 2, /* residues of the middle level, where there is one */
     KEY_BITS = 32,     /* of a tail, and of a label */
     TOP_BITS = 64,
@@ -71,7 +71,8 @@ static void *room(sf_set_table *t, size_t n, size_t size)
 
 static size_t bound_words(const sf_set_table *t)
 {
-    return t->layout.length - t->group_length > 3 ? 2 : 1;
+    int patterns = 1 << (t->layout.length - t->group_length);
+    return patterns <= 8 ? 1 : (size_t)patterns / 8;
 }
 
 static int make_room(sf_set_table *t)
@@ -349,7 +350,8 @@ uint32_t sf_set_scores(const sf_set_table *t, uint32_t sequence, sf_set_work *wo
     uint32_t reverse = sf_contact_residues_reverse(t->layout.length, sequence);
     if (tail_weight(t, reverse) < tail_weight(t, sequence))
         sequence = reverse;
-    sf_contact_map mask = sf_contact_masks_get(&t->masks, sequence);
+    sf_contact_map mask = t->layout.n_words == 1 ? (uint64_t)sf_contact_masks_get(&t->masks, sequence)
+                                                 : sf_contact_masks_get(&t->masks, sequence);
     int label_bits = t->top_shift - t->group_shift, bound = parity_bound(t, sequence);
     sf_set_query q;
     q.top_mask = (uint64_t)(mask >> t->top_shift);

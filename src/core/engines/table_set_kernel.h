@@ -34,24 +34,20 @@ static inline void set_add_planes(const uint64_t *planes, const sf_set_query *q,
     slice[3] = eight;
 }
 
-/* Lanes whose slices spell `value`. */
-static inline vec set_equal(const vec slice[SF_SET_SLICES], vec among, int value)
-{
-    vec low = vec_pick(among, slice[0], value & 1, slice[1], value >> 1 & 1);
-    return vec_pick(low, slice[2], value >> 2 & 1, slice[3], value >> 3 & 1);
-}
-
 /* Scores of the bare nodes of a block: reached, whatever else there is. */
 static uint32_t set_bare_scores(const sf_set_table *t, const sf_set_query *q, size_t block)
 {
     uint32_t scores = 0;
     const uint64_t *planes = t->plane + block * (size_t)(t->top_bits + 1) * SF_SET_BLOCK_WORDS;
     for (size_t w = 0; w < SF_SET_BLOCK_WORDS; w += VEC_WORDS) {
-        vec slice[SF_SET_SLICES];
-        vec bare = vec_load(t->bare + block * SF_SET_BLOCK_WORDS + w);
+        vec slice[SF_SET_SLICES], low[4], bare = vec_load(t->bare + block * SF_SET_BLOCK_WORDS + w);
         set_add_planes(planes + w, q, slice);
-        for (int value = 0; value <= q->best; value++)
-            scores |= (uint32_t)vec_any(set_equal(slice, bare, value)) << value;
+        for (int v = 0; v < 4; v++)
+            low[v] = vec_pick(bare, slice[0], v & 1, slice[1], v >> 1);
+        for (int f = 0; f < 4; f++) {
+            for (int v = 0; v < 4; v++)
+                scores |= (uint32_t)vec_any(vec_pick(low[v], slice[2], f & 1, slice[3], f >> 1)) << (4 * f + v);
+        }
     }
     return scores;
 }
@@ -87,17 +83,21 @@ static int set_ceilings(const sf_set_table *t, const sf_set_query *q, uint64_t *
 static size_t set_find_top(const sf_set_table *t, const uint64_t *ceiling, int value, uint32_t *node)
 {
     size_t n = 0;
+    const vec flip0 = vec_fill(!(value & 1)), flip1 = vec_fill(!(value & 2));
+    const vec flip2 = vec_fill(!(value & 4)), flip3 = vec_fill(!(value & 8));
     for (size_t block = 0; block < t->n_blocks; block++, ceiling += SF_SET_SLICES * SF_SET_BLOCK_WORDS) {
         for (size_t w = 0; w < SF_SET_BLOCK_WORDS; w += VEC_WORDS) {
-            vec slice[SF_SET_SLICES];
-            for (size_t s = 0; s < SF_SET_SLICES; s++)
-                slice[s] = vec_load(ceiling + s * SF_SET_BLOCK_WORDS + w);
-            vec equal = set_equal(slice, vec_fill(true), value);
-            if (!vec_any(equal))
+            const uint64_t *slice = ceiling + w;
+            vec equal = vec_and(vec_xor(vec_load(slice), flip0), vec_xor(vec_load(slice + SF_SET_BLOCK_WORDS), flip1));
+            equal = vec_and(equal, vec_xor(vec_load(slice + 2 * SF_SET_BLOCK_WORDS), flip2));
+            equal = vec_and(equal, vec_xor(vec_load(slice + 3 * SF_SET_BLOCK_WORDS), flip3));
+            uint32_t words = vec_words(equal);
+            if (words == 0)
                 continue;
             uint64_t word[VEC_WORDS] __attribute__((aligned(64)));
             vec_store(word, equal);
-            for (size_t i = 0; i < VEC_WORDS; i++) {
+            for (; words; words &= words - 1) {
+                size_t i = (size_t)__builtin_ctz(words);
                 uint32_t first = (uint32_t)(block * SF_SET_BLOCK + (w + i) * 64);
                 for (uint64_t bits = word[i]; bits; bits &= bits - 1)
                     node[n++] = first + (uint32_t)__builtin_ctzll(bits);
@@ -112,28 +112,12 @@ static inline int set_base(const uint32_t *record, const sf_set_query *q)
     return __builtin_popcountll((record[0] | (uint64_t)record[1] << 32) & q->top_mask);
 }
 
-/* Without the middle level: the found nodes are the groups to look at. */
-static void set_take(const sf_set_table *t, const sf_set_query *q, sf_set_work *work, size_t n)
-{
-    enum { AHEAD = 8 };
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            __builtin_prefetch(t->record + (size_t)SF_SET_RECORD * work->node[i + AHEAD]);
-        const uint32_t *record = t->record + (size_t)SF_SET_RECORD * work->node[i];
-        __builtin_prefetch(t->tail + record[2]);
-        work->base[i] = (uint8_t)set_base(record, q);
-        work->first[i] = record[2];
-        work->last[i] = record[3];
-        work->hit[i] = (uint32_t)i;
-    }
-}
-
-/* With it: appends the groups of the found nodes, with their ceilings, to the n_groups known so far; returns how many are
+/* With the middle level: appends the groups of the found nodes, with their ceilings, to the n_groups known so far; returns how many are
  * known then. */
 static size_t set_open(const sf_set_table *t, const sf_set_query *q, sf_set_work *work, size_t n, size_t n_groups)
 {
     enum { START_AHEAD = 16, RECORD_AHEAD = 8, LINE = 16 };
-    size_t n_bounds = (t->layout.length - t->group_length) > 3 ? 2 : 1;
+    size_t patterns = (size_t)1 << (t->layout.length - t->group_length), n_bounds = patterns <= 8 ? 1 : patterns / 8;
     int shift = 4 * (int)(q->group_pattern % 8);
     for (size_t i = 0; i < n; i++) {
         if (i + START_AHEAD < n)
@@ -158,37 +142,58 @@ static size_t set_open(const sf_set_table *t, const sf_set_query *q, sf_set_work
     return n_groups;
 }
 
-/* Marks the scores of all maps of the groups hit[0..n-1]. */
-static uint32_t set_scan(const sf_set_table *t, const sf_set_query *q, const sf_set_work *work, size_t n)
+static inline void set_prefetch(const uint32_t *tail)
 {
-    enum { AHEAD = 4, LINE = 16 };
+    enum { LINE = 16 };
+    __builtin_prefetch(tail);
+    __builtin_prefetch(tail + LINE);
+    __builtin_prefetch(tail + 2 * LINE);
+    __builtin_prefetch(tail + 3 * LINE);
+}
+
+/* Marks the scores of all maps of the groups hit[0..n-1]. */
+static uint32_t set_scan_groups(const sf_set_table *t, const sf_set_query *q, const sf_set_work *work, size_t n)
+{
+    enum { AHEAD = 4 };
+    const uint32_t *hit = work->hit;
     vec_marks marks = vec_marks_zero();
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) {
-            const uint32_t *ahead = t->tail + work->first[work->hit[i + AHEAD]];
-            __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + LINE);
-        }
-        uint32_t g = work->hit[i], first = work->first[g], last = work->last[g];
-        marks = vec_marks_scan(marks, t->tail + first, last - first, q->tail_mask, work->base[g]);
+        if (i + AHEAD < n)
+            set_prefetch(t->tail + work->first[hit[i + AHEAD]]);
+        uint32_t first = work->first[hit[i]], last = work->last[hit[i]];
+        marks = vec_marks_scan(marks, t->tail + first, last - first, q->tail_mask, work->base[hit[i]]);
+    }
+    return vec_marks_set(marks);
+}
+
+/* Without the middle level: the same for the nodes node[0..n-1], each one group. */
+static uint32_t set_scan_nodes(const sf_set_table *t, const sf_set_query *q, const uint32_t *node, size_t n)
+{
+    enum { RECORD_AHEAD = 8, TAIL_AHEAD = 4 };
+    vec_marks marks = vec_marks_zero();
+    for (size_t i = 0; i < RECORD_AHEAD && i < n; i++)
+        __builtin_prefetch(t->record + (size_t)SF_SET_RECORD * node[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (i + RECORD_AHEAD < n)
+            __builtin_prefetch(t->record + (size_t)SF_SET_RECORD * node[i + RECORD_AHEAD]);
+        if (i + TAIL_AHEAD < n)
+            set_prefetch(t->tail + t->record[(size_t)SF_SET_RECORD * node[i + TAIL_AHEAD] + 2]);
+        const uint32_t *record = t->record + (size_t)SF_SET_RECORD * node[i];
+        marks = vec_marks_scan(marks, t->tail + record[2], record[3] - record[2], q->tail_mask, set_base(record, q));
     }
     return vec_marks_set(marks);
 }
 
 static uint32_t set_scores(const sf_set_table *t, const sf_set_query *q, sf_set_work *work)
 {
-    uint32_t scores = 1 | set_bare_scores(t, q, 0);
-    int best = 31 - __builtin_clz(scores);
+    uint32_t scores = 1;
+    int best = 0;
     int ceiling = set_ceilings(t, q, work->ceiling);
-    size_t n_groups = 0;
-    bool all_bare = false;
+    size_t n_groups = 0, n_bare = 0; /* blocks whose bare nodes were asked */
     for (int value = ceiling; value > 0; value--) {
         if (value <= best || best >= q->best) {
-            if ((scores & (scores + 1)) == 0)
-                break;
-            for (size_t block = 1; !all_bare && block < t->n_blocks; block++)
-                scores |= set_bare_scores(t, q, block);
-            all_bare = true;
+            while ((scores & (scores + 1)) != 0 && n_bare < t->n_blocks)
+                scores |= set_bare_scores(t, q, n_bare++);
             if ((scores & (scores + 1)) == 0)
                 break;
         }
@@ -196,10 +201,10 @@ static uint32_t set_scores(const sf_set_table *t, const sf_set_query *q, sf_set_
         if (t->record_start) {
             n_groups = set_open(t, q, work, n, n_groups);
             n = vec_bytes_find(work->group, n_groups, (uint8_t)value, work->hit);
+            scores |= set_scan_groups(t, q, work, n);
         } else {
-            set_take(t, q, work, n);
+            scores |= set_scan_nodes(t, q, work->node, n);
         }
-        scores |= set_scan(t, q, work, n);
         best = 31 - __builtin_clz(scores);
     }
     return scores;
