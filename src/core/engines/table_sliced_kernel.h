@@ -13,7 +13,12 @@
 
 #include "core/engines/table_sliced.h"
 
-enum { SLICED_SCORES = 16, SLICED_PAIRS = 128, SLICED_CHUNK_WORDS = 8192 };
+enum {
+    SLICED_SCORES = 16,
+    SLICED_TOTALS = SLICED_SCORES + 4, /* blocks are counted in fours of scores, from any score on */
+    SLICED_PAIRS = 128,
+    SLICED_CHUNK_WORDS = 8192
+};
 
 typedef struct sliced_slices {
     vec one, two, four, eight;
@@ -167,9 +172,9 @@ static void sliced_range(const sf_sliced_table *t, size_t first, size_t last, sf
 static void sliced_histograms(const sf_sliced_table *t, size_t first, size_t last, size_t n, const sf_contact_map *masks,
                               size_t width, uint64_t *histograms)
 {
-    vec_count total[SF_SLICED_BATCH][2 * SLICED_SCORES]; /* a block's counts may begin at any score */
+    vec_count total[SF_SLICED_BATCH][SLICED_TOTALS];
     for (size_t i = 0; i < n; i++) {
-        for (int v = 0; v < 2 * SLICED_SCORES; v++)
+        for (int v = 0; v < SLICED_TOTALS; v++)
             total[i][v] = vec_count_zero();
     }
     while (first < last) {
