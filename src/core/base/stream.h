@@ -12,6 +12,7 @@ typedef enum sf_purpose {
     SF_PURPOSE_PARENT,
     SF_PURPOSE_CROSSOVER,
     SF_PURPOSE_MUTATION,
+    SF_PURPOSE_PROBE,
     SF_PURPOSE_COUNT
 } sf_purpose;
 

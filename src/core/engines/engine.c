@@ -14,6 +14,7 @@
 static const sf_engine_ops *const engines[] = {
     &sf_engine_table,
     &sf_engine_walk,
+    &sf_engine_bound,
 };
 
 enum { N_ENGINES = sizeof engines / sizeof engines[0], NAMES_SIZE = 128 };

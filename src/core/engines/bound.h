@@ -1,0 +1,37 @@
+/* Branch and bound for the set of scores a sequence can reach, the best among them with proof, and exact numbers of
+ * conformations at the top scores, without walking all conformations. */
+#ifndef SF_CORE_BOUND_H
+#define SF_CORE_BOUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "starfold/error.h"
+#include "starfold/problem.h"
+
+typedef struct sf_bound_options {
+    uint64_t node_limit;      /* nodes of the search trees altogether; 0: no limit */
+    int top_counts;           /* how many of the highest reachable scores are counted, >= 0 */
+    int n_threads;            /* >= 1; never changes what is found */
+    const volatile int *stop; /* NULL: never */
+} sf_bound_options;
+
+typedef struct sf_bound_result {
+    int best_lower, best_upper; /* the best score is between; equal when proven */
+    bool exact;                 /* every score is known to be reachable or not */
+    uint64_t nodes;             /* spent, at most node_limit */
+    uint64_t solutions;         /* conformations of score best_lower, when they were counted; else 0 */
+} sf_bound_result;
+
+/* What is proven of the sequence: histogram[n_scores] is overwritten with exact counts at the top_counts highest
+ * reachable scores, SF_COUNT_SOME at other reachable ones, 0 where no conformation has the score, SF_COUNT_UNKNOWN
+ * where the limit left it open. The same for any number of threads and every instruction set. SF_ELIMIT for models
+ * other than hp, SF_ESTOPPED, SF_ENOMEM. */
+int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
+                   uint64_t *histogram, sf_bound_result *result, sf_error *err);
+
+/* A conformation with exactly that score, as sf_witness_find wants it: walk[length], its first step in the first
+ * direction, further axes opened in their positive direction. Always the same one. SF_EINPUT when there is none. */
+int sf_bound_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err);
+
+#endif

@@ -1,0 +1,177 @@
+/* Answers one question about a chain: quickly with the schedule at hand, or else with the schedule that promises the
+ * smallest tree.
+ *
+ * No rule tells which seed bond is best; trees differ a hundredfold. So a small budget is tried first. On overrun every
+ * schedule's tree is estimated by random paths (always the same ones), the smallest is taken and the budget raised. The
+ * estimates choose the order of work, never an answer; they are integers, so they choose alike on every machine. */
+#include <string.h>
+
+#include "core/engines/bound_solver.h"
+
+enum {
+    QUICK_NODES = 20000,
+    BUDGET_FACTOR = 4, /* a budget is so many times the last one, and at least so many times the estimate */
+    FIRST_PROBES = 20,
+    FINALISTS = 5,     /* schedules that are looked at more closely ... */
+    CLOSER = 5,        /* ... with so many times the paths */
+    PIECE_NODES = 4000 /* for the best score of a piece of the chain */
+};
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+bound_search sf_bound_question(const bound_solver *solver, bound_goal goal, int target, int ceiling,
+                               uint64_t node_limit)
+{
+    const uint64_t left = solver->nodes < solver->node_limit ? solver->node_limit - solver->nodes : 0;
+    return (bound_search){.chain = &solver->chain,
+                          .schedule = &solver->schedule,
+                          .goal = goal,
+                          .target = target,
+                          .ceiling = ceiling,
+                          .node_limit = node_limit < left ? node_limit : left,
+                          .stop = solver->stop,
+                          .best = -1};
+}
+
+/* ---- the choice of a schedule ---- */
+
+typedef struct candidate {
+    int seed;
+    uint64_t estimate; /* sum over the paths walked */
+} candidate;
+
+static void probe(bound_solver *solver, const bound_search *question, candidate *c, int n_probes, uint64_t *n_visited)
+{
+    bound_search search = *question;
+    sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, c->seed);
+    c->estimate = solver->kernel->probe(&search, n_probes, n_visited);
+}
+
+/* By estimate, then by seed. */
+static void sort(candidate *c, int n)
+{
+    for (int i = 1; i < n; i++) {
+        const candidate moved = c[i];
+        int at = i;
+        for (; at > 0 && (c[at - 1].estimate > moved.estimate ||
+                          (c[at - 1].estimate == moved.estimate && c[at - 1].seed > moved.seed));
+             at--)
+            c[at] = c[at - 1];
+        c[at] = moved;
+    }
+}
+
+/* Leaves the most promising schedule in the solver and returns the nodes its tree may have. */
+static uint64_t choose_schedule(bound_solver *solver, const bound_search *question, int n_probes)
+{
+    candidate list[SF_LENGTH_MAX];
+    const int n = solver->chain.length - 1, n_finalists = n < FINALISTS ? n : FINALISTS;
+    uint64_t visited = 0;
+    for (int seed = 0; seed < n; seed++) {
+        list[seed].seed = seed;
+        probe(solver, question, &list[seed], n_probes, &visited);
+    }
+    sort(list, n);
+    for (int i = 0; i < n_finalists; i++) {
+        const uint64_t before = list[i].estimate;
+        probe(solver, question, &list[i], CLOSER * n_probes, &visited);
+        list[i].estimate = plus(before, list[i].estimate);
+    }
+    sort(list, n_finalists);
+    sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, list[0].seed);
+    solver->nodes = plus(solver->nodes, visited);
+    return list[0].estimate / (uint64_t)((1 + CLOSER) * n_probes);
+}
+
+/* ---- the question ---- */
+
+int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceiling, bound_search *answer, sf_error *err)
+{
+    const bound_task whole = {.n_placed = 2};
+    uint64_t budget = QUICK_NODES;
+    *answer = sf_bound_question(solver, goal, target, ceiling, budget);
+    solver->kernel->run(answer, &whole);
+    solver->nodes += answer->nodes;
+    for (int n_probes = FIRST_PROBES; answer->outcome == BOUND_LIMIT; n_probes *= 2) {
+        bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
+        if (solver->nodes >= solver->node_limit)
+            break;
+        const uint64_t estimate = choose_schedule(solver, &question, n_probes);
+        budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);
+        question = sf_bound_question(solver, goal, target, ceiling, budget);
+        int status = sf_bound_tasks_run(solver, &question, answer, err);
+        if (status != SF_OK)
+            return status;
+        solver->nodes += answer->nodes;
+    }
+    return SF_OK;
+}
+
+/* ---- pieces ---- */
+
+/* Lowers a limit on the score of residues first..last alone to the best score, if few nodes prove it; seed: which end
+ * is placed first. */
+static int piece_best(bound_solver *solver, int first, int last, int seed, int limit)
+{
+    const bound_task whole = {.n_placed = 2};
+    bound_search search = sf_bound_question(solver, BOUND_MAXIMISE, 0, limit, PIECE_NODES);
+    sf_bound_schedule_init(&solver->schedule, &solver->chain, first, last, seed);
+    solver->kernel->run(&search, &whole);
+    solver->nodes += search.nodes;
+    return search.outcome == BOUND_DONE ? search.best : limit;
+}
+
+static void search_pieces(bound_solver *solver)
+{
+    bound_chain *chain = &solver->chain;
+    const int n = chain->length, longest = n / 2, more = 2 * chain->dimension - 1;
+    for (int size = 1; size <= n; size++) {
+        const int i = n - size, j = size - 1;
+        if (size < 3) {
+            chain->suffix_limit[i] = chain->prefix_limit[j] = 0;
+            continue;
+        }
+        int limit = chain->suffix_limit[i + 1];
+        if (chain->is_h[i]) {
+            limit = least(limit + more, sf_bound_piece_limit(chain, i, n - 1));
+            if (size <= longest)
+                limit = piece_best(solver, i, n - 1, i, limit);
+        }
+        chain->suffix_limit[i] = (int16_t)limit;
+        limit = chain->prefix_limit[j - 1];
+        if (chain->is_h[j]) {
+            limit = least(limit + more, sf_bound_piece_limit(chain, 0, j));
+            if (size <= longest)
+                limit = piece_best(solver, 0, j, j - 1, limit);
+        }
+        chain->prefix_limit[j] = (int16_t)limit;
+    }
+}
+
+void sf_bound_solver_init(bound_solver *solver, const sf_lattice *lattice, int length, const uint8_t *elements,
+                          uint64_t node_limit, int n_threads, const volatile int *stop)
+{
+    memset(solver, 0, sizeof *solver);
+    solver->kernel = sf_bound_kernel_choose(lattice->dimension);
+    solver->n_threads = n_threads;
+    solver->node_limit = node_limit;
+    solver->stop = stop;
+    sf_bound_chain_init(&solver->chain, lattice, length, elements);
+    search_pieces(solver);
+    sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, length - 1, length / 2 - 1);
+}

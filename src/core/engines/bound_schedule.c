@@ -1,0 +1,86 @@
+/* Makes schedules and their tables. */
+#include "core/engines/bound_schedule.h"
+
+#include <stdbool.h>
+
+enum { LOOK_AHEAD = 5 }; /* residues looked at to choose the side; the nearer weigh more */
+
+static int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Towards the side with more H among its next residues; else so that both ends are reached together. */
+static bool grows_right(const bound_schedule *s, const bound_chain *chain, int left, int right)
+{
+    if (left == s->first || right == s->last)
+        return left == s->first;
+    int weight_left = 0, weight_right = 0;
+    for (int d = 1; d <= LOOK_AHEAD; d++) {
+        if (left - d >= s->first && chain->is_h[left - d])
+            weight_left += LOOK_AHEAD + 3 - d;
+        if (right + d <= s->last && chain->is_h[right + d])
+            weight_right += LOOK_AHEAD + 3 - d;
+    }
+    if (weight_left != weight_right)
+        return weight_right > weight_left;
+    return (s->last - right) * (s->seed - s->first) >= (left - s->first) * (s->last - s->seed - 1);
+}
+
+/* Slots of the H of one parity in from..to, when residue `end` is an end of the piece. */
+static int slots_between(const bound_chain *chain, int parity, int from, int to, int end)
+{
+    if (from > to)
+        return 0;
+    return (2 * chain->dimension - 2) * bound_h_between(chain, parity, from, to) +
+           (chain->is_h[end] && (end & 1) == parity);
+}
+
+/* Contacts among residues first..left-1 and right+1..last: by packing, and piece by piece plus what may join them. */
+static int inner_limit(const bound_chain *chain, const bound_schedule *s, int left, int right, int n_h, int slots[2][2])
+{
+    static const int one_line[3] = {1, 1, 1};
+    if (n_h == 0)
+        return 0;
+    const int packed = chain->dimension * n_h - sf_bound_lines_needed(chain->dimension, n_h, one_line) -
+                       bound_bonds_between(chain, s->first, left - 1) - bound_bonds_between(chain, right + 1, s->last);
+    int pieces = min(slots[0][0], slots[1][1]) + min(slots[0][1], slots[1][0]);
+    if (left > s->first)
+        pieces += chain->prefix_limit[left - 1];
+    if (right < s->last)
+        pieces += chain->suffix_limit[right + 1];
+    return min(packed, pieces);
+}
+
+static void step_init(bound_step *step, const bound_chain *chain, const bound_schedule *s, int left, int right)
+{
+    int slots[2][2];
+    step->left = (int8_t)left;
+    step->right = (int8_t)right;
+    step->to_right = grows_right(s, chain, left, right);
+    step->residue = (int8_t)(step->to_right ? right + 1 : left - 1);
+    for (int q = 0; q < 2; q++) {
+        slots[0][q] = slots_between(chain, q, s->first, left - 1, s->first);
+        slots[1][q] = slots_between(chain, q, right + 1, s->last, s->last);
+        step->slots[q] = (int16_t)(slots[0][q] + slots[1][q]);
+        step->n_h[q] =
+            (int16_t)(bound_h_between(chain, q, s->first, left - 1) + bound_h_between(chain, q, right + 1, s->last));
+    }
+    step->inner = (int16_t)inner_limit(chain, s, left, right, step->n_h[0] + step->n_h[1], slots);
+}
+
+void sf_bound_schedule_init(bound_schedule *schedule, const bound_chain *chain, int first, int last, int seed)
+{
+    schedule->first = first;
+    schedule->last = last;
+    schedule->n_residues = last - first + 1;
+    schedule->seed = seed;
+    int left = seed, right = seed + 1;
+    for (int n = 2; n <= schedule->n_residues; n++) {
+        step_init(&schedule->step[n], chain, schedule, left, right);
+        if (schedule->step[n].to_right)
+            right++;
+        else
+            left--;
+    }
+}

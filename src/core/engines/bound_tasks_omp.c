@@ -1,0 +1,148 @@
+/* One tree search by several threads, with the answer and node count of one.
+ *
+ * The obvious way, threads that steal branches from each other and share a node counter, spends a different number of
+ * nodes each time, and what a limit leaves open would depend on timing. Here the tree is cut, breadth first, into a
+ * list of tasks that depends on the question alone. Tasks are taken in any order; the report is read off the list in
+ * order. A task may end early only when the reading cannot come to it, or is certain to end at it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engines/bound_solver.h"
+
+enum { TASKS_WANTED = 192, CHILDREN_MAX = 6 };
+
+typedef struct task_list {
+    bound_task *tasks;
+    int n;
+    uint64_t nodes; /* entered while expanding */
+} task_list;
+
+/* Replaces the list by the children of its tasks, in order. */
+static int expand_once(const bound_solver *solver, bound_search *scratch, task_list *list)
+{
+    bound_task *children = malloc(sizeof *children * CHILDREN_MAX * (size_t)(list->n ? list->n : 1));
+    if (!children)
+        return SF_ENOMEM;
+    int n = 0;
+    for (int i = 0; i < list->n; i++)
+        n += solver->kernel->expand(scratch, &list->tasks[i], children + n);
+    free(list->tasks);
+    list->tasks = children;
+    list->n = n;
+    list->nodes += (uint64_t)n;
+    return SF_OK;
+}
+
+static int list_init(task_list *list, const bound_solver *solver, const bound_search *question)
+{
+    bound_search scratch = *question;
+    *list = (task_list){.tasks = malloc(sizeof *list->tasks), .n = 1};
+    if (!list->tasks)
+        return SF_ENOMEM;
+    list->tasks[0] = (bound_task){.n_placed = 2};
+    int status = SF_OK;
+    for (int depth = 2; status == SF_OK && depth < solver->schedule.n_residues && list->n > 0 && list->n < TASKS_WANTED;
+         depth++)
+        status = expand_once(solver, &scratch, list);
+    return status;
+}
+
+/* What the tasks before `number` that are done leave of the limit. */
+static uint64_t limit_left(const uint64_t *spent, int number, uint64_t limit)
+{
+    for (int i = 0; i < number; i++) {
+        const uint64_t nodes = __atomic_load_n(&spent[i], __ATOMIC_RELAXED);
+        if (nodes >= limit)
+            return 0;
+        limit -= nodes;
+    }
+    return limit;
+}
+
+/* Reads the results in order. */
+static void report(const bound_search *results, int n, uint64_t spent, bound_search *answer)
+{
+    const uint64_t limit = answer->node_limit;
+    answer->outcome = BOUND_DONE;
+    answer->found = 0;
+    answer->best = -1;
+    answer->nodes = spent;
+    for (int i = 0; i < n; i++) {
+        const bound_search *r = &results[i];
+        if (r->outcome == BOUND_STOPPED) {
+            answer->outcome = BOUND_STOPPED;
+            return;
+        }
+        if (r->outcome == BOUND_LIMIT || answer->nodes + r->nodes > limit) {
+            answer->outcome = BOUND_LIMIT;
+            answer->nodes = limit;
+            return;
+        }
+        answer->nodes += r->nodes;
+        answer->found += r->found;
+        if (r->found && answer->best < 0) {
+            answer->best = r->best;
+            memcpy(answer->fold, r->fold, sizeof answer->fold);
+        }
+        if (r->found && answer->goal == BOUND_FIND)
+            return;
+    }
+}
+
+static void lower_to(int *least, int value)
+{
+    int seen = __atomic_load_n(least, __ATOMIC_RELAXED);
+    while (value < seen &&
+           !__atomic_compare_exchange_n(least, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static void run_tasks(const bound_solver *solver, const bound_search *question, const task_list *list,
+                      bound_search *results, uint64_t *spent)
+{
+    int first_success = list->n;
+    const uint64_t limit = question->node_limit - list->nodes;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(solver->n_threads) if (solver->n_threads > 1)
+    for (int i = 0; i < list->n; i++) {
+        bound_search *search = &results[i];
+        *search = *question;
+        search->outcome = BOUND_BEATEN;
+        search->number = i;
+        search->first_success = &first_success;
+        search->node_limit = limit_left(spent, i, limit);
+        if (__atomic_load_n(&first_success, __ATOMIC_RELAXED) > i)
+            solver->kernel->run(search, &list->tasks[i]);
+        if (search->goal == BOUND_FIND && search->outcome == BOUND_DONE && search->found)
+            lower_to(&first_success, i);
+        __atomic_store_n(&spent[i], search->nodes, __ATOMIC_RELAXED);
+    }
+}
+
+int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, bound_search *answer, sf_error *err)
+{
+    task_list list;
+    bound_search *results = NULL;
+    uint64_t *spent = NULL;
+    int status = list_init(&list, solver, question);
+    *answer = *question;
+    if (status == SF_OK) {
+        results = calloc((size_t)list.n + 1, sizeof *results);
+        spent = calloc((size_t)list.n + 1, sizeof *spent);
+        status = results && spent ? SF_OK : SF_ENOMEM;
+    }
+    if (status != SF_OK) {
+        sf_fail(err, SF_ENOMEM, "out of memory for the tasks of a tree search");
+    } else if (list.nodes > question->node_limit) {
+        answer->outcome = BOUND_LIMIT;
+        answer->nodes = question->node_limit;
+        answer->found = 0;
+        answer->best = -1;
+    } else {
+        run_tasks(solver, question, &list, results, spent);
+        report(results, list.n, list.nodes, answer);
+    }
+    free(spent);
+    free(results);
+    free(list.tasks);
+    return status;
+}

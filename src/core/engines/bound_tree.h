@@ -1,0 +1,392 @@
+/* Depth-first branch and bound over the placements of a chain: the body of the kernels. A kernel file includes the
+ * board of its lattice, then this; everything is static.
+ *
+ * Nodes are copied, not undone: a board is one register. Symmetric placements are searched once: the seed bond takes
+ * the first step of the lattice, and each further axis is opened in its positive direction, in order. */
+#ifndef SF_CORE_BOUND_TREE_H
+#define SF_CORE_BOUND_TREE_H
+
+#include <string.h>
+
+#include "core/base/stream.h"
+#include "core/engines/bound_conflict.h"
+#include "core/engines/bound_parity.h"
+#include "core/engines/bound_reach.h"
+#include "core/engines/bound_run.h"
+
+enum {
+    POLL_NODES = 1024,
+    FAR_SPARE = 20 /* with so many runs to spare, looking for splits of runs is not worth while */
+};
+
+typedef struct node {
+    board occupied, h; /* meaningful while in_window */
+    box box;
+    bound_place left, right;
+    bool in_window;
+    int score;
+    int n_open; /* axes opened so far */
+    int limit;  /* no completion scores more */
+    int step;   /* lattice step that placed the last residue */
+} node;
+
+typedef struct tree {
+    bound_search *search;
+    const bound_chain *chain;
+    const bound_schedule *schedule;
+    int n_h, n_bonds; /* of the piece */
+    int target;
+    bool done;
+    bound_place path[SF_LENGTH_MAX];
+} tree;
+
+static void tree_init(tree *t, bound_search *search)
+{
+    const bound_schedule *schedule = search->schedule;
+    *t = (tree){.search = search, .chain = search->chain, .schedule = schedule, .target = search->target};
+    for (int q = 0; q < 2; q++)
+        t->n_h += bound_h_between(t->chain, q, schedule->first, schedule->last);
+    t->n_bonds = bound_bonds_between(t->chain, schedule->first, schedule->last);
+    search->outcome = BOUND_DONE;
+    search->nodes = search->found = 0;
+    search->best = -1;
+}
+
+static void root_init(node *root, tree *t)
+{
+    const int seed = t->schedule->seed;
+    *root = (node){.box = {.high = {1, 0, 0}}, .right = {1, 0, 0}, .in_window = true, .n_open = 1};
+    t->path[seed] = root->left;
+    t->path[seed + 1] = root->right;
+    root->occupied = board_site(root->left) | board_site(root->right);
+    root->h = board_none();
+    if (t->chain->is_h[seed])
+        root->h |= board_site(root->left);
+    if (t->chain->is_h[seed + 1])
+        root->h |= board_site(root->right);
+}
+
+/* ---- bounds ---- */
+
+static inline bool box_grow(box *b, bound_place p)
+{
+    const int8_t at[3] = {p.x, p.y, p.z};
+    bool fits = true;
+    for (int axis = 0; axis < AXES; axis++) {
+        if (at[axis] < b->low[axis])
+            b->low[axis] = at[axis];
+        if (at[axis] > b->high[axis])
+            b->high[axis] = at[axis];
+        fits &= b->high[axis] - b->low[axis] < WINDOW;
+    }
+    return fits;
+}
+
+/* Runs that a fold with the target score can afford. */
+typedef struct runs {
+    int most;    /* altogether */
+    int line[3]; /* lines that hold H now, by axis */
+} runs;
+
+static inline runs runs_init(const tree *t, const node *n)
+{
+    return (runs){.most = AXES * t->n_h - t->n_bonds - t->target,
+                  .line = {board_count_lines(n->h, 0), board_count_lines(n->h, 1),
+                           AXES == 3 ? board_count_lines(n->h, AXES - 1) : 0}};
+}
+
+/* What is left of them for splits when n H's have got the lines they need; negative: no fold has the target score. */
+static inline int runs_spare(const runs *r, int n)
+{
+    return r->most - lines_needed(n, r->line[0], r->line[1], r->line[2]);
+}
+
+/* With nothing to spare every gap is filled by the H to come, each parity on its own sites. */
+static inline bool gaps_fillable(board gaps, const bound_schedule *schedule, const bound_step *step)
+{
+    const int q = schedule->seed & 1;
+    return board_count(gaps & board_even) <= step->n_h[q] && board_count(gaps & ~board_even) <= step->n_h[!q];
+}
+
+/* The reach bound with the sites that the runs still allow; `limit` is what was known. */
+static inline int masked_limit(const tree *t, const node *n, const bound_step *step, sight *s, const reach *open,
+                               int slack, int spare, int limit)
+{
+    board lines[AXES], gap[AXES];
+    s->masked = true;
+    s->h_mask = s->p_mask = ~board_none();
+    if (slack < AXES) {
+        for (int axis = 0; axis < AXES; axis++)
+            lines[axis] = board_lines(n->h, axis);
+        s->h_mask = of_axes(lines, AXES - slack);
+    }
+    run_gaps(gap, n->h, open->h_sites, &n->box);
+    if (spare == 0 && !gaps_fillable(of_axes(gap, 1), t->schedule, step))
+        return t->target - 1;
+    s->p_mask = ~of_axes(gap, spare + 1);
+    reach r;
+    if (!reach_init(&r, s, t->chain, t->schedule, step, n->left, n->right, true))
+        return t->target - 1;
+    for (int q = 0; q < 2; q++) {
+        if (board_count(r.inner[q]) < r.n_inner[q])
+            return t->target - 1;
+    }
+    return least(limit, parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1)));
+}
+
+/* The most that completions of a node inside the window can score, or less than the target when it cannot be reached.
+ */
+static inline int node_limit(const tree *t, const node *n, const bound_step *step)
+{
+    const int cut = t->target - 1;
+    const runs lines = runs_init(t, n);
+    int spare = runs_spare(&lines, t->n_h);
+    if (spare < 0)
+        return cut;
+    sight s = {.free = ~n->occupied};
+    s.live = s.free & board_two_neighbours(s.free);
+    board_layers(n->h, s.touch);
+    reach r;
+    if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, false))
+        return cut;
+    int limit = parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
+    if (limit < t->target)
+        return cut;
+    if (AXES == 2 && conflict_excludes(&s, &r, t->chain, t->schedule, step, n->occupied, n->h, n->score, t->target))
+        return cut;
+    if (spare > FAR_SPARE)
+        return limit;
+    if (AXES == 2) {
+        const board crossings = board_lines(n->h, 0) & board_lines(n->h, 1);
+        spare = runs_spare(&lines, t->n_h + board_count(crossings & ~(n->h | r.h_sites)));
+        if (spare < 0)
+            return cut;
+    }
+    const int splits = run_splits(n->h, r.h_sites, &n->box);
+    const int slack = lines.most - (lines.line[0] + lines.line[1] + lines.line[2]) - splits;
+    spare -= splits;
+    if (spare < 0)
+        return cut;
+    return spare < AXES ? masked_limit(t, n, step, &s, &r, slack, spare, limit) : limit;
+}
+
+/* ---- children ---- */
+
+/* Contacts with placed H of an H on p, less the bond with the residue before it. */
+static inline int contacts_at(const tree *t, const node *n, const bound_step *step, bound_place p, bool bonded)
+{
+    int contacts = -(int)bonded;
+    for (int d = 0; d < STEPS; d++) {
+        const bound_place beside = place_step(p, board_step[d]);
+        if (n->in_window) {
+            contacts += board_has(&n->h, beside);
+        } else {
+            const int i = place_find(t->path, step->left, step->right, beside);
+            contacts += i >= 0 && t->chain->is_h[i];
+        }
+    }
+    return contacts;
+}
+
+static inline bool place_taken(const tree *t, const node *n, const bound_step *step, bound_place p)
+{
+    if (!board_has(&n->occupied, p))
+        return false; /* true outside the window too: the board holds all that was placed, wrapped around */
+    return n->in_window || place_find(t->path, step->left, step->right, p) >= 0;
+}
+
+/* Places the next residue by lattice step d; false when the site is taken. */
+static inline bool child_place(node *child, const tree *t, const node *parent, const bound_step *step, int d)
+{
+    const bound_place p = place_step(step->to_right ? parent->right : parent->left, board_step[d]);
+    if (place_taken(t, parent, step, p))
+        return false;
+    const bool is_h = t->chain->is_h[step->residue];
+    *child = *parent;
+    if (is_h) {
+        const bool bonded = t->chain->is_h[step->to_right ? step->residue - 1 : step->residue + 1];
+        child->score += contacts_at(t, parent, step, p, bonded);
+    }
+    const board site = board_site(p);
+    child->occupied |= site;
+    if (is_h)
+        child->h |= site;
+    child->in_window &= box_grow(&child->box, p);
+    if (step->to_right)
+        child->right = p;
+    else
+        child->left = p;
+    child->n_open += d >= 2 * parent->n_open;
+    child->step = d;
+    return true;
+}
+
+/* Order of search: the highest score first, then the highest limit. But a node that has the score wanted and must not
+ * get more does best where the least can be gained: outwards. */
+static inline bool goes_before(const node *a, const node *b, int ceiling)
+{
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a->score == ceiling ? a->limit < b->limit : a->limit > b->limit;
+}
+
+/* The children with no bound against them, to list[STEPS], in order of search; returns how many. */
+static int node_children(tree *t, const node *parent, int n_placed, node *list)
+{
+    const bound_schedule *schedule = t->schedule;
+    const bound_step *step = &schedule->step[n_placed], *next = &schedule->step[n_placed + 1];
+    const int choices = parent->n_open < AXES ? 2 * parent->n_open + 1 : STEPS;
+    int n = 0;
+    for (int d = 0; d < choices; d++) {
+        node child;
+        if (!child_place(&child, t, parent, step, d) || child.score > t->search->ceiling)
+            continue;
+        if (n_placed + 1 == schedule->n_residues) {
+            child.limit = child.score;
+        } else if (child.in_window) {
+            child.limit = node_limit(t, &child, next);
+        } else {
+            t->path[step->residue] = step->to_right ? child.right : child.left;
+            child.limit = parity_bound_far(t->chain, next, t->path, child.score);
+        }
+        if (child.limit < t->target)
+            continue;
+        int at = n++;
+        for (; at > 0 && goes_before(&child, &list[at - 1], t->search->ceiling); at--)
+            list[at] = list[at - 1];
+        list[at] = child;
+    }
+    return n;
+}
+
+/* ---- search ---- */
+
+static void leaf(tree *t, int score)
+{
+    bound_search *search = t->search;
+    search->found++;
+    search->best = score;
+    for (int i = t->schedule->first; i <= t->schedule->last; i++)
+        search->fold[i] = t->path[i];
+    if (search->goal == BOUND_FIND)
+        t->done = true;
+    if (search->goal == BOUND_MAXIMISE) {
+        t->target = score + 1;
+        t->done = score >= search->ceiling;
+    }
+}
+
+/* Asked to stop, or beaten by a task before this one. */
+static bool given_up(bound_search *search)
+{
+    if (search->stop && *search->stop)
+        search->outcome = BOUND_STOPPED;
+    else if (search->first_success && *search->first_success < search->number)
+        search->outcome = BOUND_BEATEN;
+    return search->outcome != BOUND_DONE;
+}
+
+static void descend(tree *t, const node *parent, int n_placed)
+{
+    if (n_placed == t->schedule->n_residues) {
+        leaf(t, parent->score);
+        return;
+    }
+    bound_search *search = t->search;
+    const bound_step *step = &t->schedule->step[n_placed];
+    node list[STEPS];
+    const int n = node_children(t, parent, n_placed, list);
+    for (int i = 0; i < n && !t->done; i++) {
+        if (list[i].limit < t->target)
+            continue; /* the target rose meanwhile */
+        if (search->nodes == search->node_limit) {
+            search->outcome = BOUND_LIMIT;
+            t->done = true;
+            return;
+        }
+        if (++search->nodes % POLL_NODES == 0 && given_up(search)) {
+            t->done = true;
+            return;
+        }
+        t->path[step->residue] = step->to_right ? list[i].right : list[i].left;
+        descend(t, &list[i], n_placed + 1);
+    }
+}
+
+/* Places what the task says, without looking at bounds. */
+static void task_place(tree *t, const bound_task *task, node *last)
+{
+    root_init(last, t);
+    for (int n = 2; n < task->n_placed; n++) {
+        const bound_step *step = &t->schedule->step[n];
+        const node parent = *last;
+        (void)child_place(last, t, &parent, step, task->step[n]);
+        t->path[step->residue] = step->to_right ? last->right : last->left;
+    }
+}
+
+static void tree_run(bound_search *search, const bound_task *task)
+{
+    tree t;
+    node start;
+    tree_init(&t, search);
+    task_place(&t, task, &start);
+    descend(&t, &start, task->n_placed);
+}
+
+static int tree_expand(bound_search *search, const bound_task *task, bound_task *children)
+{
+    tree t;
+    node start, list[STEPS];
+    tree_init(&t, search);
+    task_place(&t, task, &start);
+    const int n = node_children(&t, &start, task->n_placed, list);
+    for (int i = 0; i < n; i++) {
+        children[i] = *task;
+        children[i].step[children[i].n_placed++] = (uint8_t)list[i].step;
+    }
+    return n;
+}
+
+static uint64_t saturating_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* One path to the ground: 1 + n(1) + n(1) n(2) + ... with n(i) children at depth i. */
+static uint64_t probe_path(tree *t, sf_stream *random, uint64_t *n_visited)
+{
+    uint64_t width = 1, sum = 0;
+    node at, list[STEPS];
+    root_init(&at, t);
+    for (int n_placed = 2; n_placed < t->schedule->n_residues; n_placed++) {
+        const bound_step *step = &t->schedule->step[n_placed];
+        const int n = node_children(t, &at, n_placed, list);
+        ++*n_visited;
+        if (n == 0)
+            break;
+        width = saturating_product(width, (uint64_t)n);
+        if (__builtin_add_overflow(sum, width, &sum))
+            return UINT64_MAX;
+        at = list[sf_stream_below(random, (uint64_t)n)];
+        t->path[step->residue] = step->to_right ? at.right : at.left;
+    }
+    return sum;
+}
+
+static uint64_t tree_probe(bound_search *search, int n_probes, uint64_t *n_visited)
+{
+    tree t;
+    sf_stream random;
+    uint64_t sum = 0;
+    tree_init(&t, search);
+    sf_stream_init(&random, 0, 0, 0, 0, (uint64_t)search->schedule->seed, SF_PURPOSE_PROBE);
+    for (int i = 0; i < n_probes; i++) {
+        if (__builtin_add_overflow(sum, probe_path(&t, &random, n_visited), &sum))
+            return UINT64_MAX;
+    }
+    return sum;
+}
+
+#endif
