@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/session.h"
 #include "app/stop.h"
@@ -62,13 +63,29 @@ static int read_one(source *from, const char *path, sf_error *err)
     return 0;
 }
 
+/* A finished file that is to get more generations stays what it is until the first block of them; a kill before that
+ * leaves the checkpoint that was to replace it. True, and *from is that checkpoint, when there is one. */
+static bool goes_further(const sf_run_paths *paths, source *from)
+{
+    source further = {.path = ""};
+    if (!sf_path_exists(paths->checkpoint) || read_one(&further, paths->checkpoint, NULL) != 0 ||
+        further.data.record.config.generations <= from->data.record.config.generations ||
+        further.data.record.generation < from->data.record.generation) {
+        sf_run_data_free(&further.data);
+        return false;
+    }
+    sf_run_data_free(&from->data);
+    *from = further;
+    return true;
+}
+
 /* The finished file, or the newest checkpoint that reads well. */
 static int read_source(const sf_app *app, const sf_run_paths *paths, source *from, sf_error *err)
 {
     sf_error first = {0, ""};
     int code = sf_path_exists(paths->output) ? read_one(from, paths->output, &first) : SF_EINPUT;
     if (!code && strcmp(from->data.meta.state, "finished") == 0) {
-        from->finished = true;
+        from->finished = !goes_further(paths, from);
         return 0;
     }
     sf_run_data_free(&from->data);
@@ -136,6 +153,15 @@ static int resize_record(sf_record *record, int64_t generations, sf_error *err)
 
 /* ---- the command ---- */
 
+/* The next checkpoint keeps the one before: what cannot be read must not take the place of the good one. */
+static void set_aside(const sf_run_paths *paths)
+{
+    char damaged[sizeof paths->checkpoint + 16];
+    snprintf(damaged, sizeof damaged, "%s.damaged", paths->checkpoint);
+    if (rename(paths->checkpoint, damaged) != 0)
+        unlink(paths->checkpoint);
+}
+
 /* Rank 0: the source, its configuration in the options, the record in the session. *again: there is work to do. */
 static int prepare(sf_session *session, sf_app *app, source *from, bool *again, sf_error *err)
 {
@@ -151,6 +177,9 @@ static int prepare(sf_session *session, sf_app *app, source *from, bool *again, 
         return sf_fail(err, SF_EINPUT,
                        "--generations is %" PRId64 " but %" PRId64 " are done; allowed are that many or more", wanted,
                        from->data.record.generation);
+    if (from->path == session->paths.previous)
+        set_aside(&session->paths);
+    session->has_checkpoint = !from->finished;
     *again = !from->finished || wanted > from->data.record.generation;
     if (*again && wanted != from->data.record.config.generations)
         code = resize_record(&from->data.record, wanted, err);

@@ -23,8 +23,6 @@ static int claim_output(sf_session *session, sf_error *err)
     if (!code)
         code =
             sf_record_init(&session->record, &session->config, session->problem.length, session->problem.n_scores, err);
-    if (!code && found)
-        sf_run_paths_drop_checkpoints(paths); /* of the run that is replaced */
     return code;
 }
 

@@ -89,6 +89,7 @@ int main(int argc, char **argv)
     static sf_app app;
     sf_error err = {0, ""};
     tune_malloc();
+    sf_hdf5_open();
     int code = sf_comm_open(&app.comm, &argc, &argv, &err);
     if (code) {
         const char *task = getenv("SLURM_PROCID"); /* copies that do not know of each other: one of them tells */

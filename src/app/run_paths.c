@@ -78,6 +78,8 @@ static int refuse_folder(const char *output, int error, sf_error *err)
     if (!S_ISDIR(about.st_mode))
         return sf_fail(err, SF_EINPUT, "'%.300s' is not a folder, so the output cannot be in it; choose another",
                        folder);
+    if (error == ENOSPC || error == EDQUOT || error == EIO)
+        return sf_fail(err, SF_EIO, "cannot write in the folder '%.300s' of the output: %s", folder, strerror(error));
     return sf_fail(err, SF_EINPUT, "cannot write in the folder '%.300s' of the output: %s; choose another", folder,
                    strerror(error));
 }
@@ -151,23 +153,42 @@ static void sync_folder(const char *output)
 int sf_run_paths_install_checkpoint(const sf_run_paths *paths, sf_error *err)
 {
     char aside[sizeof paths->previous + 8];
+    int code = 0;
     snprintf(aside, sizeof aside, "%s.new", paths->previous);
     unlink(aside);
     if (sf_path_exists(paths->checkpoint)) {
         bool linked = link(paths->checkpoint, aside) == 0 && rename(aside, paths->previous) == 0;
         if (!linked && rename(paths->checkpoint, paths->previous) != 0) /* no hard links here */
-            return sf_fail(err, SF_EIO, "cannot keep %.300s: %s", paths->previous, strerror(errno));
+            code = sf_fail(err, SF_EIO, "cannot keep %.300s: %s", paths->previous, strerror(errno));
     }
-    if (rename(paths->next, paths->checkpoint) != 0)
-        return sf_fail(err, SF_EIO, "cannot rename %.200s to %.200s: %s", paths->next, paths->checkpoint,
-                       strerror(errno));
-    sync_folder(paths->output);
-    return 0;
+    if (!code && rename(paths->next, paths->checkpoint) != 0)
+        code =
+            sf_fail(err, SF_EIO, "cannot rename %.200s to %.200s: %s", paths->next, paths->checkpoint, strerror(errno));
+    if (code)
+        sf_run_paths_sweep(paths);
+    else
+        sync_folder(paths->output);
+    return code;
+}
+
+void sf_run_paths_sweep(const sf_run_paths *paths)
+{
+    static const char *const ends[] = {".tmp", ".checkpoint.next", ".checkpoint.next.tmp", ".checkpoint.previous.new"};
+    char path[sizeof paths->perf + 8];
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", paths->output, ends[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s.tmp", paths->perf);
+    unlink(path);
 }
 
 void sf_run_paths_drop_checkpoints(const sf_run_paths *paths)
 {
-    unlink(paths->next);
+    char damaged[sizeof paths->checkpoint + 16];
+    snprintf(damaged, sizeof damaged, "%s.damaged", paths->checkpoint);
+    sf_run_paths_sweep(paths);
+    unlink(damaged);
     unlink(paths->checkpoint);
     unlink(paths->previous);
 }

@@ -35,7 +35,10 @@ bool sf_run_paths_held(const sf_run_paths *paths, char *holder);
  * every moment there is a good checkpoint under one of the names. */
 int sf_run_paths_install_checkpoint(const sf_run_paths *paths, sf_error *err);
 
-/* Removes all checkpoints, as far as they are there. */
+/* Removes what a killed or failed writer may have left half-written beside the output. The lock is held. */
+void sf_run_paths_sweep(const sf_run_paths *paths);
+
+/* Removes all checkpoints and what sf_run_paths_sweep does. */
 void sf_run_paths_drop_checkpoints(const sf_run_paths *paths);
 
 #endif

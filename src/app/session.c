@@ -33,8 +33,8 @@ static void fill_entries(sf_session *session)
     }
 }
 
-/* What is stored of a sequence, its whole histogram or its set of scores, is a rule of lattice and length; an engine that
- * answers the other way is not for this search, or two files of one configuration would differ. */
+/* What is stored of a sequence, its whole histogram or its set of scores, is a rule of lattice and length; an engine
+ * that answers the other way is not for this search, or two files of one configuration would differ. */
 static int check_engine(const sf_session *session, sf_error *err)
 {
     sf_engine_options options;
@@ -47,8 +47,9 @@ static int check_engine(const sf_session *session, sf_error *err)
     bool proves = strcmp(asked, "bound") == 0, should = strcmp(by_rule, "bound") == 0;
     if (proves == should)
         return 0;
-    return sf_fail(err, SF_EINPUT, "--engine is '%s', but a search of %d residues on the %s lattice stores %s; allowed: %s",
-                   asked, session->problem.length, session->problem.lattice->name,
+    return sf_fail(err, SF_EINPUT,
+                   "--engine is '%s', but a search of %d residues on the %s lattice stores %s; allowed: %s", asked,
+                   session->problem.length, session->problem.lattice->name,
                    should ? "sets of scores" : "whole histograms", should ? "auto bound" : "auto table walk");
 }
 
@@ -226,14 +227,32 @@ static int open_puzzle(sf_session *session, sf_error *err)
     return sf_comm_agree(&session->app->comm, code, err);
 }
 
+/* Rank 0: the first checkpoint in the place of what a run that is replaced left. Nothing of that goes before the new
+ * checkpoint is written; nothing of it may outlive this, or `resume` would take the one run for the other. */
+static int save_first(sf_session *session, sf_error *err)
+{
+    const sf_run_paths *paths = &session->paths;
+    int code = sf_run_file_write(paths->next, &session->record, &session->meta, err);
+    if (code)
+        return code;
+    unlink(paths->previous);
+    unlink(paths->checkpoint);
+    if (!session->resumed)
+        unlink(paths->output);
+    session->n_saves++;
+    return sf_run_paths_install_checkpoint(paths, err);
+}
+
 /* Rank 0: a checkpoint and then the live file, as far as the record goes, so that a run can go on from the moment its
- * file is there: the first generation of long chains may take hours. A resumed run has its checkpoint. */
+ * file is there: the first generation of long chains may take hours. */
 static int begin(sf_session *session, sf_error *err)
 {
     session->first_generation = session->record.generation;
     session->save_due_s = sf_now() + (double)session->app->options.settings.checkpoint_ms / 1e3;
-    int code = session->resumed ? 0 : on_save(session, &session->record, err);
-    return code ? code : sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
+    sf_run_paths_sweep(&session->paths);
+    int code = session->has_checkpoint ? 0 : save_first(session, err);
+    return code ? code
+                : sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
 }
 
 /* Rank 0: asked to stop while the engine was made. What there is to go on from is an empty record. */

@@ -21,6 +21,7 @@ typedef struct sf_session {
     sf_puzzle puzzle;
     sf_record record; /* rank 0 */
     bool resumed;
+    bool has_checkpoint; /* what it goes on from is in a checkpoint already */
     size_t n_entries;
     sf_config_entry entry[SF_OPTIONS_MAX];
     sf_run_meta meta;

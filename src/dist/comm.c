@@ -110,6 +110,17 @@ int sf_comm_broadcast(const sf_comm *comm, size_t n_bytes, void *bytes, sf_error
     return SF_OK;
 }
 
+/* Names the rank in its line, once: where it failed alone, or for want of something that ranks have one by one. */
+static void name_rank(int rank, sf_error *said)
+{
+    if ((rank == 0 && sf_error_status(said->code) != 1) || said->code == SF_ESTOPPED ||
+        strncmp(said->text, "rank ", 5) == 0)
+        return;
+    sf_error named;
+    sf_fail(&named, said->code, "rank %d: %s", rank, said->text);
+    *said = named;
+}
+
 int sf_comm_agree_until(const sf_comm *comm, int code, sf_deadline *deadline, sf_error *err)
 {
     if (comm->size == 1)
@@ -128,6 +139,7 @@ int sf_comm_agree_until(const sf_comm *comm, int code, sf_deadline *deadline, sf
         said = *err;
     else
         sf_fail(&said, code, "%s", sf_error_text(code));
+    name_rank(speaker, &said);
     MPI_Ibcast(&said, sizeof said, MPI_BYTE, speaker, MPI_COMM_WORLD, &request);
     sf_wait(&request, NULL, NULL);
     if (err)

@@ -22,7 +22,8 @@ void sf_comm_close(sf_comm *comm);
 _Noreturn void sf_comm_abort(const sf_comm *comm, int status);
 
 /* Agrees on a status: 0 when every rank passes 0; otherwise the code and the line of the lowest failing rank, on every
- * rank, in *err (which also carries this rank's own failure in). Collective. */
+ * rank, in *err (which also carries this rank's own failure in). The line begins with "rank N: " when there are several
+ * ranks, unless it is of an input and rank 0 says it, who as a rule says what all would say. Collective. */
 int sf_comm_agree(const sf_comm *comm, int code, sf_error *err);
 
 /* Sum over the ranks of n counts or marks (as sf_count_add adds them), in place, on every rank. SF_EOVERFLOW when a sum

@@ -17,9 +17,16 @@ static void make_quiet(void)
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
+/* The innermost reason. Where a call of the system failed, HDF5 hides its answer among names and numbers. */
 static herr_t take_cause(unsigned n, const H5E_error2_t *entry, void *text)
 {
-    if (n == 0 && entry->desc)
+    static const char mark[] = "error message = '";
+    if (n > 0 || !entry->desc)
+        return 0;
+    const char *system = strstr(entry->desc, mark);
+    if (system)
+        snprintf(text, 200, "%.*s", (int)strcspn(system + strlen(mark), "'"), system + strlen(mark));
+    else
         snprintf(text, 200, "%s", entry->desc);
     return 0;
 }
@@ -30,7 +37,7 @@ int sf_h5_fail(sf_h5 *h5, const char *object, const char *what)
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_cause, cause);
     H5Eclear2(H5E_DEFAULT);
     return sf_fail(h5->err, h5->code, "%s: %s%s%s%s%s%s", h5->path, object ? object : "", object ? ": " : "", what,
-                   cause[0] ? " (HDF5: " : "", cause, cause[0] ? ")" : "");
+                   cause[0] ? " (" : "", cause, cause[0] ? ")" : "");
 }
 
 static hid_t access_list(void)

@@ -32,7 +32,7 @@ int sf_h5_open(sf_h5 *h5, const char *path, sf_error *err);
 /* Closes; what could not be written is an error. A closed file is allowed. */
 int sf_h5_close(sf_h5 *h5);
 
-/* Fills the error: "PATH: OBJECT: what (HDF5: cause)"; object may be NULL. Returns the code of h5. */
+/* Fills the error: "PATH: OBJECT: what (cause)"; object may be NULL. Returns the code of h5. */
 int sf_h5_fail(sf_h5 *h5, const char *object, const char *what);
 
 int sf_h5_flush(sf_h5 *h5);

@@ -12,3 +12,15 @@ const char *sf_hdf5_version(char *text)
     snprintf(text, 32, "%u.%u.%u", major % 1000, minor % 1000, release % 1000);
     return text;
 }
+
+bool sf_hdf5_threads(void)
+{
+    hbool_t safe = 0;
+    return H5is_library_threadsafe(&safe) >= 0 && safe;
+}
+
+void sf_hdf5_open(void)
+{
+    H5dont_atexit();
+    H5open();
+}

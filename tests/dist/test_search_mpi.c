@@ -152,7 +152,9 @@ static void test_shared(void)
             sf_shared_evaluation_leave(other, SF_OK, &err);
         } else {
             CU_ASSERT_EQUAL(sf_shared_evaluation_run(other, 1, genome, histogram, &err), SF_ENOMEM);
-            CU_ASSERT_STRING_EQUAL(err.text, "no memory");
+            char expected[64];
+            snprintf(expected, sizeof expected, "rank %d: no memory", bad);
+            CU_ASSERT_STRING_EQUAL(err.text, expected);
         }
         sf_shared_evaluation_close(other);
     }
@@ -337,7 +339,7 @@ static void test_failed(void)
         CU_ASSERT(code == SF_OK || code == SF_ECHECK);
         failures += code == SF_ECHECK;
         if (code)
-            CU_ASSERT_EQUAL(memcmp(err.text, "trouble on rank ", 16), 0);
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "trouble on rank "));
         if (comm.rank == 0)
             sf_record_free(&record);
         sf_puzzle_close(&puzzle);
