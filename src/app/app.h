@@ -28,10 +28,7 @@ bool sf_app_speaks(const sf_app *app);
 /* Threads a rank works with. */
 int sf_app_threads(const sf_app *app);
 
-/* The score model of --score-model. */
-int sf_app_model(const sf_app *app, const sf_score_model **model, sf_error *err);
-
-/* The problem of --lattice, --score-model and `length`. */
+/* The problem of --lattice, --score-model and `length`; it points to the options' score model. */
 int sf_app_problem(const sf_app *app, int length, sf_problem *problem, sf_error *err);
 
 /* Engine options of the engine group. */

@@ -133,7 +133,7 @@ static int verify_sequences(recount *r, const sf_known *known, size_t n, sf_erro
 /* What rank 0 tells the others of the file. */
 typedef struct task {
     int64_t lattice, length;
-    char model[32];
+    sf_score_model model;
     uint64_t n;
 } task;
 
@@ -147,7 +147,7 @@ static int open_file(const sf_app *app, sf_run_view *view, sf_problem *problem, 
     for (t->lattice = 0; strcmp(sf_lattice_names()[t->lattice], problem->lattice->name) != 0;)
         t->lattice++;
     t->length = problem->length;
-    snprintf(t->model, sizeof t->model, "%s", problem->model->name);
+    t->model = view->model;
     t->n = view->data.record.known.n;
     uint64_t sample = (uint64_t)app->options.settings.sample;
     if (sample && sample < t->n)
@@ -162,7 +162,7 @@ static int verify_histograms(const sf_app *app, const sf_run_view *view, const t
     sf_engine_options options;
     recount r = {.app = app, .problem = &problem};
     bool plain = app->options.settings.recount == 0;
-    int code = sf_problem_init(&problem, sf_lattice_find(sf_lattice_names()[t->lattice]), sf_score_model_find(t->model),
+    int code = sf_problem_init(&problem, sf_lattice_find(sf_lattice_names()[t->lattice]), &t->model,
                                (int)t->length, err);
     if (!code && !plain) {
         sf_app_engine_options(app, &options);

@@ -33,22 +33,10 @@ int sf_app_threads(const sf_app *app)
     return n;
 }
 
-int sf_app_model(const sf_app *app, const sf_score_model **model, sf_error *err)
-{
-    *model = sf_score_model_find(app->options.settings.score_model);
-    if (!*model)
-        return sf_fail(err, SF_EINPUT, "--score-model is '%.80s'; allowed: hp", app->options.settings.score_model);
-    return 0;
-}
-
 int sf_app_problem(const sf_app *app, int length, sf_problem *problem, sf_error *err)
 {
-    const sf_score_model *model;
-    int code = sf_app_model(app, &model, err);
-    if (code)
-        return code;
     const sf_lattice *lattice = sf_lattice_find(sf_lattice_names()[app->options.settings.lattice]);
-    return sf_problem_init(problem, lattice, model, length, err);
+    return sf_problem_init(problem, lattice, &app->options.settings.score_model, length, err);
 }
 
 void sf_app_engine_options(const sf_app *app, sf_engine_options *options)

@@ -90,8 +90,8 @@ const sf_option_group sf_group_common = GROUP("Common options", common);
 static const sf_option problem[] = {
     {"lattice", "NAME", SF_OPTION_CHOICE, FIELD(lattice), "square", .choices = sf_lattice_names, .result = true,
      .help = "where the chain folds"},
-    {"score-model", "NAME", SF_OPTION_TEXT, FIELD(score_model), "hp", .result = true,
-     .help = "alphabet and contact weights"},
+    {"score-model", "NAME|FILE", SF_OPTION_MODEL, FIELD(score_model), "hp", .result = true,
+     .help = "alphabet and contact weights: hp, hpnx (with charges), or a text file with a symmetric matrix"},
 };
 const sf_option_group sf_group_problem = GROUP("Puzzle", problem);
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANGE_SIZE = 256 };
 
@@ -184,6 +185,13 @@ static void range_text(const sf_option *option, size_t size, char *text)
     case SF_OPTION_TEXT:
         snprintf(text, size, "allowed are 1 to %d characters", SF_TEXT_SIZE - 1);
         break;
+    case SF_OPTION_MODEL: {
+        int n = snprintf(text, size, "allowed:");
+        for (const char *const *name = sf_score_model_names(); *name; name++)
+            n += snprintf(text + n, size - (size_t)n, " %s", *name);
+        snprintf(text + n, size - (size_t)n, ", a file, or a line as HP:1,0;0");
+        break;
+    }
     default:
         snprintf(most, sizeof most, "%" PRIu64, option->most);
         snprintf(text, size, "allowed is %" PRIu64 " to %s", option->least, most);
@@ -232,6 +240,13 @@ static bool set_field(const sf_option *option, const char *text, void *field)
             return false;
         memcpy(field, text, strlen(text) + 1);
         return true;
+    case SF_OPTION_MODEL: {
+        sf_score_model model;
+        if (sf_score_model_from_line(&model, text, NULL) != 0)
+            return false;
+        *(sf_score_model *)field = model;
+        return true;
+    }
     case SF_OPTION_RATE:
         if (!parse_fixed(text, 9, &number))
             return false;
@@ -272,6 +287,21 @@ int sf_option_set(sf_options *options, int idx, const char *text, sf_origin orig
     return 0;
 }
 
+int sf_option_give(sf_options *options, int idx, const char *text, sf_origin origin, const char *where, sf_error *err)
+{
+    sf_score_model model;
+    char line[SF_SCORE_MODEL_TEXT_SIZE];
+    if (options->option[idx]->kind != SF_OPTION_MODEL || strchr(text, ':') || access(text, F_OK) != 0)
+        return sf_option_set(options, idx, text, origin, where, err);
+    if (sf_score_model_find(text)) /* a file of that name does not hide a built-in model */
+        return sf_option_set(options, idx, text, origin, where, err);
+    int code = sf_score_model_read(&model, text, err);
+    if (code)
+        return code;
+    sf_score_model_write(&model, line);
+    return sf_option_set(options, idx, line, origin, where, err);
+}
+
 void sf_option_text(const sf_options *options, int idx, size_t size, char *text)
 {
     const sf_option *option = options->option[idx];
@@ -295,6 +325,12 @@ void sf_option_text(const sf_options *options, int idx, size_t size, char *text)
     case SF_OPTION_TEXT:
         snprintf(text, size, "%s", (const char *)field);
         break;
+    case SF_OPTION_MODEL: {
+        char line[SF_SCORE_MODEL_TEXT_SIZE];
+        sf_score_model_write(field, line);
+        snprintf(text, size, "%s", line);
+        break;
+    }
     default:
         if (may_be_none(option) && *(const uint64_t *)field == 0)
             snprintf(text, size, "none");

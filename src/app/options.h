@@ -21,7 +21,8 @@ typedef enum sf_option_kind {
     SF_OPTION_DURATION, /* uint64_t milliseconds: seconds with up to 3 decimals, M:S, H:M:S or D-H:M:S */
     SF_OPTION_BYTES,    /* uint64_t: digits with K, M, G or T (powers of 1024) */
     SF_OPTION_CHOICE,   /* int64_t: index into choices() */
-    SF_OPTION_TEXT      /* char[SF_TEXT_SIZE] */
+    SF_OPTION_TEXT,     /* char[SF_TEXT_SIZE] */
+    SF_OPTION_MODEL     /* sf_score_model: a built-in name, or a line of sf_score_model_write */
 } sf_option_kind;
 
 typedef struct sf_option {
@@ -86,6 +87,10 @@ bool sf_options_given(const sf_options *options, const char *name);
 
 /* Sets an option from text. `where` opens the message ("--" for the command line, "FILE line 3: " ...). */
 int sf_option_set(sf_options *options, int idx, const char *text, sf_origin origin, const char *where, sf_error *err);
+
+/* The same for a value that a user gave: a score model may also be the name of a file, which is read now. Values that come
+ * out of a run file are never taken for names of files. */
+int sf_option_give(sf_options *options, int idx, const char *text, sf_origin origin, const char *where, sf_error *err);
 
 /* The present value in its canonical spelling. */
 void sf_option_text(const sf_options *options, int idx, size_t size, char *text);

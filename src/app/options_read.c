@@ -183,9 +183,9 @@ static int ini_key(void *user, const char *section, const char *name, const char
     else if (state->seen[idx])
         state->code = sf_fail(state->err, SF_EINPUT, "%skey '%s' is given twice; give it once", where, name);
     else if (!state->pass_preset)
-        state->code = sf_option_set(state->options, idx, value, SF_ORIGIN_FILE, where, state->err);
+        state->code = sf_option_give(state->options, idx, value, SF_ORIGIN_FILE, where, state->err);
     else if (strcmp(name, "preset") == 0)
-        state->code = sf_option_set(state->options, idx, value, SF_ORIGIN_FILE, where, state->err);
+        state->code = sf_option_give(state->options, idx, value, SF_ORIGIN_FILE, where, state->err);
     if (idx >= 0)
         state->seen[idx] = true;
     return 1;
@@ -276,7 +276,7 @@ int sf_options_read(sf_options *options, int argc, char **argv, sf_error *err)
     if (!code && config)
         code = read_file(options, config, false, err);
     for (int i = 0; !code && i < n; i++)
-        code = sf_option_set(options, given[i].idx, given[i].text ? given[i].text : "true", SF_ORIGIN_COMMAND_LINE,
+        code = sf_option_give(options, given[i].idx, given[i].text ? given[i].text : "true", SF_ORIGIN_COMMAND_LINE,
                              "--", err);
     if (!code)
         code = check_words(options, err);

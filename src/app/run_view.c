@@ -36,17 +36,16 @@ const char *sf_run_view_option(const sf_run_view *view, const char *name)
     return "";
 }
 
-int sf_run_view_problem(const sf_run_view *view, sf_problem *problem, sf_error *err)
+int sf_run_view_problem(sf_run_view *view, sf_problem *problem, sf_error *err)
 {
     const char *lattice_name = sf_run_view_option(view, "lattice"),
                *model_name = sf_run_view_option(view, "score-model");
     const sf_lattice *lattice = sf_lattice_find(lattice_name);
-    const sf_score_model *model = sf_score_model_find(model_name);
-    if (!lattice || !model)
+    if (!lattice || sf_score_model_from_line(&view->model, model_name, NULL) != 0)
         return sf_fail(err, SF_EFORMAT,
                        "%.200s holds a search on lattice '%.40s' with score model '%.40s', unknown here",
                        view->paths.output, lattice_name, model_name);
-    int code = sf_problem_init(problem, lattice, model, view->data.record.length, err);
+    int code = sf_problem_init(problem, lattice, &view->model, view->data.record.length, err);
     if (!code && problem->n_scores != view->data.record.n_scores)
         code = sf_fail(err, SF_EFORMAT, "%.200s has histograms of %d scores where %d are expected", view->paths.output,
                        view->data.record.n_scores, problem->n_scores);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/search/config.h"
+#include "starfold/score_model.h"
 
 enum { SF_TEXT_SIZE = 4096 }; /* longest text value, with its '\0': a path */
 
@@ -17,7 +18,7 @@ typedef struct sf_settings {
     int64_t format;  /* index into text, json */
     /* the problem */
     int64_t lattice; /* index into sf_lattice_names() */
-    char score_model[SF_TEXT_SIZE];
+    sf_score_model score_model;
     int64_t length; /* 0: not given */
     /* engines and limits */
     int64_t engine; /* index into auto, table, walk, ... */

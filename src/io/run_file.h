@@ -13,13 +13,14 @@
 #include "core/puzzle/puzzle.h"
 #include "core/search/record.h"
 #include "starfold/error.h"
+#include "starfold/score_model.h"
 
 enum { SF_SCHEMA_VERSION = 1 };
 
 /* One option that can change results, as it is stored in /config: the value as text in its canonical spelling. */
 typedef struct sf_config_entry {
     char name[48];
-    char value[256];
+    char value[SF_SCORE_MODEL_TEXT_SIZE]; /* the longest is a score model's line */
     char origin[16]; /* default, file, command line, preset */
 } sf_config_entry;
 
