@@ -165,9 +165,11 @@ static void set_aside(const sf_run_paths *paths)
 /* Rank 0: the source, its configuration in the options, the record in the session. *again: there is work to do. */
 static int prepare(sf_session *session, sf_app *app, source *from, bool *again, sf_error *err)
 {
+    double start = sf_now();
     int code = sf_run_paths_lock(&session->paths, err);
     if (!code)
         code = read_source(app, &session->paths, from, err);
+    sf_stop_note_save(sf_now() - start); /* the first guess */
     if (!code)
         code = take_configuration(&app->options, from, err);
     if (code)
@@ -195,7 +197,6 @@ static int resume(sf_app *app, sf_error *err)
     static sf_session session;
     source from = {.path = ""};
     bool again = false;
-    sf_stop_catch_signals();
     sf_run_paths_init(&session.paths, app->options.words[0]);
     int code =
         strlen(app->options.words[0]) >= SF_TEXT_SIZE ? sf_fail(err, SF_EINPUT, "the name of the run is too long") : 0;

@@ -1,7 +1,6 @@
 /* starfold run: the island search. */
 #include "app/explain.h"
 #include "app/session.h"
-#include "app/stop.h"
 
 /* Rank 0, before any work: may the output be written, and is nobody else at it? */
 static int claim_output(sf_session *session, sf_error *err)
@@ -38,7 +37,6 @@ static int explain(const sf_session *session, sf_error *err)
 static int run(sf_app *app, sf_error *err)
 {
     static sf_session session;
-    sf_stop_catch_signals();
     int code = sf_session_configure(&session, app, err);
     if (!code && !app->options.settings.output[0] && !app->options.settings.explain)
         code = sf_fail(err, SF_EINPUT, "--output is needed: the run file to write, as --output RUN.h5");

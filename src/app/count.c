@@ -142,7 +142,7 @@ int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err)
 {
     counting c = {.app = app};
     uint64_t max_ms = app->options.settings.max_ms;
-    int code = max_ms ? sf_comm_agree(&app->comm, sf_stop_watch("", max_ms, err), err) : 0;
+    int code = max_ms ? sf_comm_agree(&app->comm, sf_stop_watch("", max_ms, true, err), err) : 0;
     sf_progress_start(&c.progress, app);
     for (int length = SF_LENGTH_MIN; length <= SF_LENGTH_MAX; length++) { /* short ones first: a limit hits the long */
         for (size_t g = 0; !code && g < list->n_groups; g++) {

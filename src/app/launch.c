@@ -7,7 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOST_WORDS = SF_HOST_SIZE / 4, CPU_WORDS = SF_CPUS_MAX / 32, ROW_WORDS = HOST_WORDS + CPU_WORDS + 1 };
+#include "core/base/memory.h"
+
+enum {
+    MEMORY_SHIFT = 16,
+    HOST_WORDS = SF_HOST_SIZE / 4,
+    CPU_WORDS = SF_CPUS_MAX / 32,
+    ROW_WORDS = HOST_WORDS + CPU_WORDS + 2
+};
 
 static void fill_row(const sf_app *app, uint64_t *row)
 {
@@ -21,6 +28,7 @@ static void fill_row(const sf_app *app, uint64_t *row)
         for (int i = 0; i < SF_CPUS_MAX && i < CPU_SETSIZE; i++)
             row[HOST_WORDS + i / 32] |= (uint64_t)(CPU_ISSET((size_t)i, &set) != 0) << i % 32;
     }
+    row[ROW_WORDS - 2] = sf_memory_available() >> MEMORY_SHIFT;
     row[ROW_WORDS - 1] = (uint64_t)sf_app_threads(app);
 }
 
@@ -33,6 +41,7 @@ static void read_row(const uint64_t *row, sf_launch_rank *rank)
         rank->cpus[i] = (uint32_t)row[HOST_WORDS + i];
         rank->n_cpus += __builtin_popcount(rank->cpus[i]);
     }
+    rank->memory = row[ROW_WORDS - 2] << MEMORY_SHIFT;
     rank->threads = (int)row[ROW_WORDS - 1];
 }
 
@@ -54,6 +63,23 @@ int sf_launch_gather(const sf_app *app, sf_launch_rank **ranks, sf_error *err)
         free(*ranks);
         *ranks = NULL;
     }
+    return code;
+}
+
+int sf_launch_memory(const sf_app *app, uint64_t *bytes, sf_error *err)
+{
+    sf_launch_rank *ranks;
+    int code = sf_launch_gather(app, &ranks, err);
+    *bytes = UINT64_MAX;
+    for (int r = 0; !code && r < app->comm.size; r++) {
+        uint64_t sharing = 0, each;
+        for (int other = 0; other < app->comm.size; other++)
+            sharing += strcmp(ranks[other].host, ranks[r].host) == 0;
+        each = ranks[r].memory / sharing;
+        *bytes = each < *bytes ? each : *bytes;
+    }
+    free(ranks);
+    *bytes += *bytes == 0;
     return code;
 }
 

@@ -12,6 +12,7 @@ enum { SF_CPUS_MAX = 1024, SF_HOST_SIZE = 64 };
 /* One rank, as every rank sees it. */
 typedef struct sf_launch_rank {
     char host[SF_HOST_SIZE];
+    uint64_t memory; /* bytes it could take if it were alone on its host */
     int threads;
     int n_cpus;                      /* that it may use */
     uint32_t cpus[SF_CPUS_MAX / 32]; /* a bit for each */
@@ -19,6 +20,10 @@ typedef struct sf_launch_rank {
 
 /* Brings together what all ranks are; *ranks [size] belongs to the caller. Collective. */
 int sf_launch_gather(const sf_app *app, sf_launch_rank **ranks, sf_error *err);
+
+/* Memory that every rank may take when all take the same: the least of what their hosts give, shared among the ranks
+ * there. Collective. */
+int sf_launch_memory(const sf_app *app, uint64_t *bytes, sf_error *err);
 
 /* Cores that the control group allows (in hundredths), or 0 for no limit. */
 int64_t sf_launch_cpu_limit(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/stop.h"
 #include "core/base/isa.h"
 #include "io/version.h"
 
@@ -90,6 +91,8 @@ int main(int argc, char **argv)
     sf_error err = {0, ""};
     tune_malloc();
     sf_hdf5_open();
+    if (argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "resume") == 0))
+        sf_stop_catch_signals(); /* a batch system may send one while MPI begins */
     int code = sf_comm_open(&app.comm, &argc, &argv, &err);
     if (code) {
         const char *task = getenv("SLURM_PROCID"); /* copies that do not know of each other: one of them tells */

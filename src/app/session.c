@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/best_levels.h"
+#include "app/launch.h"
 #include "app/stop.h"
 #include "core/base/isa.h"
 #include "dist/search_mpi.h"
@@ -216,13 +217,37 @@ static int say_stopped(const sf_session *session, sf_error *err)
 
 /* ---- the whole ---- */
 
+/* Ranks share work by numbers that the engine gives it, so all have the same one, within the memory that each can have.
+ * What each would choose by itself depends on how much that is, and ranks of one node would all count on the same. */
+static int agree_engine(const sf_session *session, sf_engine_options *options, size_t size, char *name, sf_error *err)
+{
+    const sf_app *app = session->app;
+    const char *chosen = "";
+    int code = 0;
+    if (app->comm.size == 1)
+        return 0;
+    if (!options->memory_limit)
+        code = sf_launch_memory(app, &options->memory_limit, err);
+    if (!code)
+        code = sf_engine_choose(&session->problem, options, sf_session_genomes(session), &chosen, err);
+    code = sf_comm_agree(&app->comm, code, err);
+    snprintf(name, size, "%s", chosen);
+    if (!code)
+        code = sf_comm_broadcast(&app->comm, size, name, err);
+    options->engine = name;
+    return code;
+}
+
 static int open_puzzle(sf_session *session, sf_error *err)
 {
     sf_engine_options options;
     double start = sf_now();
+    char name[SF_TEXT_SIZE] = "";
     sf_app_engine_options(session->app, &options);
     options.stop = &sf_stop_flag;
-    int code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
+    int code = agree_engine(session, &options, sizeof name, name, err);
+    if (!code)
+        code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
     session->open_s = sf_now() - start;
     return sf_comm_agree(&session->app->comm, code, err);
 }
@@ -240,7 +265,10 @@ static int save_first(sf_session *session, sf_error *err)
     if (!session->resumed)
         unlink(paths->output);
     session->n_saves++;
-    return sf_run_paths_install_checkpoint(paths, err);
+    code = sf_run_paths_install_checkpoint(paths, err);
+    if (!code)
+        sf_stop_say_at_once(paths->output);
+    return code;
 }
 
 /* Rank 0: a checkpoint and then the live file, as far as the record goes, so that a run can go on from the moment its
@@ -323,10 +351,14 @@ int sf_session_search(sf_session *session, sf_error *err)
     const sf_settings *settings = &app->options.settings;
     bool speaks = sf_app_speaks(app);
     session->start_s = sf_now();
-    int code = speaks ? sf_stop_watch(session->paths.stop, settings->time_limit_ms, err) : 0;
+    if (speaks)
+        sf_stop_say_at_once(session->has_checkpoint ? session->paths.output : NULL);
+    int code = sf_stop_watch(session->paths.stop, settings->time_limit_ms, speaks, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
         code = open_puzzle(session, err);
+    if (!speaks)
+        sf_stop_end(); /* every rank opens a puzzle by itself; later rank 0 tells the others */
     if (!code)
         code = search(session, err);
     else if (code == SF_ESTOPPED && !session->resumed)
@@ -334,6 +366,8 @@ int sf_session_search(sf_session *session, sf_error *err)
     sf_live_file_close(session->live);
     session->live = NULL;
     sf_stop_end();
+    if (speaks && (!code || code == SF_ESTOPPED))
+        unlink(session->paths.stop); /* obeyed, or too late */
     if (!code && speaks)
         say_done(session);
     return code == SF_ESTOPPED && speaks ? say_stopped(session, err) : code;

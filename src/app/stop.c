@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +16,7 @@
 volatile int sf_stop_flag = SF_STOP_NONE;
 
 static const double SECOND_SIGNAL_S = 1; /* launchers may deliver one wish twice, at once */
-static const double WATCH_S = 0.1;
+static const double WATCH_S = 0.1, WATCH_OTHERS_S = 1;
 static const double SLURM_SLACK_S = 10; /* a job's end is enforced coarsely */
 
 static struct {
@@ -24,16 +25,20 @@ static struct {
     pthread_cond_t wake;
     bool running, ending;
     const char *path;
+    double pace_s;
     double deadline_s; /* monotonic; 0: none */
     double save_s;
 } watch = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static volatile sig_atomic_t seen_signal;
 static struct timespec first_signal;
+static double start_s; /* of the process, nearly */
+static char farewell[SF_TEXT_SIZE + 128] = "starfold: left at a second signal, before there was a checkpoint\n";
+static volatile sig_atomic_t farewell_size; /* 0: this rank says nothing */
 
 const char *sf_stop_text(int reason)
 {
-    static const char *const texts[] = {"another rank", "a signal", "the stop file", "the time limit"};
+    static const char *const texts[] = {"a signal to another rank", "a signal", "the stop file", "the time limit"};
     return texts[reason >= 0 && reason <= SF_STOP_TIME ? reason : 0];
 }
 
@@ -43,8 +48,10 @@ static void on_signal(int number)
     (void)number;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double since = (double)(now.tv_sec - first_signal.tv_sec) + 1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
-    if (seen_signal && since > SECOND_SIGNAL_S)
-        _exit(sf_error_status(SF_ESTOPPED)); /* the last checkpoint holds */
+    if (seen_signal && since > SECOND_SIGNAL_S) {
+        ssize_t told = write(STDERR_FILENO, farewell, (size_t)farewell_size);
+        _exit(told < 0 ? 1 : sf_error_status(SF_ESTOPPED)); /* the last checkpoint holds */
+    }
     if (!seen_signal)
         first_signal = now;
     seen_signal = 1;
@@ -54,6 +61,7 @@ static void on_signal(int number)
 void sf_stop_catch_signals(void)
 {
     struct sigaction action;
+    start_s = sf_now();
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
@@ -61,6 +69,15 @@ void sf_stop_catch_signals(void)
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+}
+
+void sf_stop_say_at_once(const char *output)
+{
+    farewell_size = 0;
+    if (output)
+        snprintf(farewell, sizeof farewell, "starfold: left at a second signal; go on with: starfold resume %s\n",
+                 output);
+    farewell_size = (sig_atomic_t)strlen(farewell);
 }
 
 static void *watch_loop(void *unused)
@@ -75,31 +92,34 @@ static void *watch_loop(void *unused)
             sf_stop_flag = SF_STOP_TIME;
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += (long)(WATCH_S * 1e9);
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        int64_t ns = until.tv_nsec + (int64_t)(watch.pace_s * 1e9);
+        until.tv_sec += ns / 1000000000;
+        until.tv_nsec = ns % 1000000000;
         pthread_cond_timedwait(&watch.wake, &watch.mutex, &until);
     }
     pthread_mutex_unlock(&watch.mutex);
     return NULL;
 }
 
-/* Seconds until the SLURM job ends, or a negative number when there is none. */
+/* Seconds that are left of the SLURM job, 0 when there is none. A time in the past is of a job that is over, whose
+ * environment a shell has kept, or of one that may run longer than it asked for. */
 static double slurm_left(void)
 {
     const char *text = getenv("SLURM_JOB_END_TIME");
     long long end = text ? strtoll(text, NULL, 10) : 0;
-    return end > 0 ? (double)(end - (long long)time(NULL)) - SLURM_SLACK_S : -1;
+    double left = (double)(end - (long long)time(NULL));
+    return left <= 0 ? 0 : left > SLURM_SLACK_S ? left - SLURM_SLACK_S : 1e-3;
 }
 
-int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, sf_error *err)
+int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, bool speaks, sf_error *err)
 {
-    double limit = (double)time_limit_ms / 1e3, slurm = slurm_left();
+    double now = sf_now(), slurm = slurm_left();
     watch.path = stop_path;
     watch.ending = false;
-    if (slurm > 0 && (limit <= 0 || slurm < limit))
-        limit = slurm;
-    watch.deadline_s = limit > 0 ? sf_now() + limit : 0;
+    watch.pace_s = speaks ? WATCH_S : WATCH_OTHERS_S;
+    watch.deadline_s = time_limit_ms ? (start_s > 0 ? start_s : now) + (double)time_limit_ms / 1e3 : 0;
+    if (slurm > 0 && (watch.deadline_s <= 0 || now + slurm < watch.deadline_s))
+        watch.deadline_s = now + slurm;
     if (pthread_create(&watch.thread, NULL, watch_loop, NULL) != 0)
         return sf_fail(err, SF_ENOMEM, "cannot start the thread that watches the time limit");
     watch.running = true;
@@ -123,6 +143,4 @@ void sf_stop_end(void)
     pthread_mutex_unlock(&watch.mutex);
     pthread_join(watch.thread, NULL);
     watch.running = false;
-    if (sf_stop_flag == SF_STOP_FILE)
-        unlink(watch.path);
 }

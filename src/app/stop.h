@@ -18,14 +18,19 @@ const char *sf_stop_text(int reason);
 /* Installs the signal handlers (every rank). */
 void sf_stop_catch_signals(void);
 
-/* Starts to watch (rank 0) for the file `stop_path`, and for the time limit in milliseconds (0: none) counted from the
- * process's start or, inside a SLURM job, its end if that comes first. */
-int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, sf_error *err);
+/* The line this rank says when a second signal makes it leave at once: how to go on with `output`, or, with NULL, that
+ * there is no checkpoint yet. Without this call it says nothing. */
+void sf_stop_say_at_once(const char *output);
+
+/* Starts to watch for the file `stop_path`, and for the time limit in milliseconds (0: none) counted from
+ * sf_stop_catch_signals or, inside a SLURM job, its end if that comes first. A rank that does not speak looks less
+ * often: many of them ask one file system. */
+int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, bool speaks, sf_error *err);
 
 /* Tells how long the last checkpoint took, so that the time limit leaves room for another. */
 void sf_stop_note_save(double seconds);
 
-/* Ends watching and removes the stop file when it was what stopped the run. */
+/* Ends watching. */
 void sf_stop_end(void);
 
 #endif

@@ -17,6 +17,8 @@
 
 #define NO_MORE (INT64_C(1) << 40) /* added to the counter to end the dealing */
 
+static const double LOOK_S = 0.05;
+
 struct sf_shared_evaluation {
     const sf_comm *comm;
     const sf_puzzle *puzzle;
@@ -28,6 +30,7 @@ struct sf_shared_evaluation {
     MPI_Win window;   /* rank 0's counter */
     int64_t *counter; /* the window's memory there; alone: an int64_t of our own */
     int64_t alone;
+    double look_s;       /* when the counter is to be looked at next */
     uint64_t *n_genomes; /* [size] */
     int *n_bytes, *at;   /* [size] */
     int64_t calls_left;
@@ -202,14 +205,26 @@ typedef struct job {
     sf_plan plan;
 } job;
 
+/* Between parts, on the thread that may call MPI: lets it answer those who ask for the counter, and looks now and then
+ * whether another rank has ended the dealing: a run of parts may take minutes. */
+static bool dealing_ended(sf_shared_evaluation *s)
+{
+    int flag;
+    if (s->comm->size == 1 || omp_get_thread_num() != 0)
+        return false;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (sf_now_s() < s->look_s)
+        return false;
+    s->look_s = sf_now_s() + LOOK_S;
+    return update_counter(s, MPI_NO_OP, 0) >= NO_MORE;
+}
+
 static int evaluate_part(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
 {
     const job *j = context;
-    const sf_shared_evaluation *s = j->shared;
-    if (s->comm->size > 1 && omp_get_thread_num() == 0) {
-        int flag; /* lets MPI answer those who ask for the counter */
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    }
+    sf_shared_evaluation *s = j->shared;
+    if (dealing_ended(s))
+        return sf_fail(err, SF_ESTOPPED, "stopped because another rank was");
     return s->puzzle->kind->evaluate(s->puzzle->instance, plan, j->genomes, part, partial, err);
 }
 
@@ -249,6 +264,8 @@ static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes
         update_counter(s, MPI_REPLACE, s->comm->size);
     int code = s->puzzle->kind->plan(s->puzzle->instance, n, genomes, &j.plan, err);
     code = sf_comm_agree(s->comm, code, err); /* and nobody asks for the counter before it is set */
+    if (!code && sf_comm_max(s->comm, (int64_t)j.plan.n_parts) != -sf_comm_max(s->comm, -(int64_t)j.plan.n_parts))
+        return sf_fail(err, SF_ECHECK, "the ranks would cut the work differently: their engines or threads differ");
     if (!code)
         code = sf_comm_agree(s->comm, count_parts(&j, histograms, err), err);
     if (!code)

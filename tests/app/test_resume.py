@@ -112,10 +112,10 @@ class Resume(Case):
         """Many short pieces by time, on changing layouts, equal one long run."""
         words = list(LONG)
         words[words.index("--generations") + 1] = "12000"
-        result = run("run", "--output", self.output, "--quiet", *words, "--time-limit", "0.3")
+        result = run("run", "--output", self.output, "--quiet", *words, "--time-limit", "0.8")
         pieces = 1
         while result.status == 75 and pieces < 60:
-            result = run("resume", self.output, "--quiet", "--time-limit", "0.3", "--threads", 1 + pieces % 2)
+            result = run("resume", self.output, "--quiet", "--time-limit", "0.8", "--threads", 1 + pieces % 2)
             pieces += 1
         self.assertEqual(result.status, 0, result)
         self.assertGreater(pieces, 2)

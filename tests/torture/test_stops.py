@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+"""Wishes to stop, in every form, to one rank or to all, also in the middle of a long evaluation: status 75, one line,
+in time; and going on ends with the bytes of an undisturbed run."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
+from starfold_app import Case, run, start  # noqa: E402
+
+SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
+LONG = os.environ.get("STARFOLD_TORTURE") == "all"
+ENDLESS = ["--length", "13", "--trials", "2", "--islands", "3", "--population", "10", "--generations", "1000000",
+           "--migration-interval", "3", "--seed", "21", "--checkpoint-interval", "50"]
+DEAR = ["--length", "28", "--engine", "walk", "--islands", "3", "--population", "40", "--generations", "100"]
+PROMPT_S = 10
+
+
+def ranks_of(process):
+    """Ranks are children of mpirun, each in a group of its own, in the order of their numbers."""
+    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(process.pid)], stdout=subprocess.PIPE, text=True)
+    return sorted(int(line.split()[0]) for line in listed.stdout.splitlines() if line.split()[1] == "starfold")
+
+
+class Stops(Case):
+    def setUp(self):
+        super().setUp()
+        self.output = self.path("run.h5")
+        self.random = random.Random(SEED)
+
+    def begin(self, words, waits_for, **more):
+        for name in os.listdir(self.folder):
+            os.remove(self.path(name))
+        process = start("run", "--output", self.output, "--quiet", "--threads", "1", *words, **more)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.output + waits_for):
+            self.assertIsNone(process.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.communicate()
+
+    def ended(self, process, says, within=PROMPT_S):
+        begin = time.monotonic()
+        out, err = process.communicate(timeout=120)
+        took = time.monotonic() - begin
+        self.assertEqual((process.returncode, out), (75, ""), err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(says, err)
+        self.assertIn(f"go on with: starfold resume {self.output}", err)
+        self.assertLess(took, within)
+        left = {"run.h5", "run.h5.checkpoint", "run.h5.checkpoint.previous"}
+        self.assertLessEqual(set(os.listdir(self.folder)) - {"whole.h5", "whole.perf.h5"}, left)
+
+    def finish(self, words, **more):
+        """Going on to a few generations more gives what a run to there gives."""
+        done = self.json("info", self.output + ".checkpoint")["generation"]
+        self.good("resume", self.output, "--quiet", "--generations", done + 10, **more)
+        words = list(words)
+        words[words.index("--generations") + 1] = str(done + 10)
+        self.good("run", "--quiet", "--force", "--output", self.path("whole.h5"), *words)
+        with open(self.output, "rb") as a, open(self.path("whole.h5"), "rb") as b:
+            self.assertTrue(a.read() == b.read())
+
+    def test_signal_to_one_rank(self):
+        for rank in (0, 2):
+            process = self.begin(ENDLESS, ".checkpoint.previous", ranks=3)
+            os.kill(ranks_of(process)[rank], signal.SIGUSR1)
+            self.ended(process, "a signal")
+        self.finish(ENDLESS, ranks=2)
+
+    def test_term(self):
+        process = self.begin(ENDLESS, ".checkpoint.previous")
+        process.send_signal(signal.SIGTERM)
+        self.ended(process, "a signal")
+        self.finish(ENDLESS)
+
+    def test_in_a_long_evaluation(self):
+        """The initial population would take minutes."""
+        for way in ("file", "one", "all"):
+            process = self.begin(DEAR, "", ranks=3)
+            time.sleep(self.random.uniform(0.5, 2))
+            if way == "file":
+                open(self.output + ".stop", "w").close()
+            elif way == "one":
+                os.kill(ranks_of(process)[1], signal.SIGUSR1)
+            else:
+                process.send_signal(signal.SIGUSR1)
+            self.ended(process, "the stop file" if way == "file" else "a signal")
+            self.assertFalse(os.path.exists(self.output + ".stop"))
+        result = run("resume", self.output, "--time-limit", "1", "--quiet")
+        self.assertEqual(result.status, 75, result)
+
+    def test_while_a_table_is_made(self):
+        """Every rank makes one of its own, for half a minute and more."""
+        words = ["--length", "22", "--engine", "table", "--generations", "100000", "--memory-limit", "100G"]
+        for ranks in (0, 2):
+            process = start("run", "--force", "--output", self.output, "--quiet", "--threads", "1", *words, ranks=ranks)
+            self.addCleanup(self.end, process)
+            time.sleep(2.5)
+            open(self.output + ".stop", "w").close()
+            self.ended(process, "before the first generation")
+            self.assertFalse(os.path.exists(self.output + ".stop"))
+
+    def test_time_limit(self):
+        for words in (ENDLESS, DEAR):
+            begin = time.monotonic()
+            result = run("run", "--force", "--output", self.output, "--quiet", *words, "--time-limit", "2", ranks=2)
+            self.assertEqual((result.status, len(result.err.splitlines())), (75, 1), result)
+            self.assertIn("the time limit", result.err)
+            self.assertLess(time.monotonic() - begin, 2 + PROMPT_S)
+
+    def test_end_of_a_slurm_job(self):
+        """10 seconds are left for writing; a job that is over is not ours."""
+        for left, least, most in ((13, 2, 9), (4, 0, 6)):
+            begin = time.monotonic()
+            end = {"SLURM_JOB_END_TIME": str(int(time.time()) + left), "SLURM_JOB_ID": "1"}
+            result = run("run", "--force", "--output", self.output, "--quiet", *ENDLESS, env=end)
+            took = time.monotonic() - begin
+            self.assertEqual(result.status, 75, result)
+            self.assertIn("the time limit", result.err)
+            self.assertTrue(least <= took + 1 and took <= most, f"{left} s left: {took}")
+        over = {"SLURM_JOB_END_TIME": str(int(time.time()) - 1000), "SLURM_JOB_ID": "1"}
+        self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=over)
+
+    def test_signal_at_once(self):
+        """Also while MPI begins, nothing but the run's own handler answers."""
+        for delay in (0.1, 0.3, 0.6):
+            process = start("run", "--force", "--output", self.output, "--quiet", *ENDLESS, ranks=2)
+            self.addCleanup(self.end, process)
+            deadline = time.monotonic() + 20
+            while len(ranks_of(process)) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(delay)
+            os.kill(ranks_of(process)[1], signal.SIGUSR1)
+            self.ended(process, "a signal")
+
+    def test_second_signal(self):
+        """A rank that cannot end politely, since another one is held, leaves at once; the last checkpoint holds."""
+        process = self.begin(ENDLESS, ".checkpoint.previous", ranks=2)
+        first, second = ranks_of(process)
+        os.kill(second, signal.SIGSTOP)
+        os.kill(first, signal.SIGUSR1)
+        time.sleep(1.5)
+        self.assertIsNone(process.poll())
+        begin = time.monotonic()
+        os.kill(first, signal.SIGUSR1)
+        out, err = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, PROMPT_S)
+        self.assertEqual((process.returncode, out, len(err.splitlines())), (75, "", 1), err)
+        self.assertIn(f"go on with: starfold resume {self.output}", err)
+        self.finish(ENDLESS)
+
+    def test_chain_of_pieces(self):
+        """20 short pieces on changing layouts equal one long run."""
+        pieces = 20 if LONG else 6
+        words = list(ENDLESS)
+        words[words.index("--generations") + 1] = str(200 * pieces)
+        result = None
+        for piece in range(1, pieces + 1):
+            ranks, threads = self.random.choice([(0, 1), (0, 2), (2, 1), (3, 1), (3, 2)])
+            more = ["--quiet", "--threads", threads, "--generations", 200 * piece]
+            first = ["run", "--output", self.output, *words] if piece == 1 else ["resume", self.output]
+            if self.random.random() < 0.3:
+                result = run(*first, *more, "--time-limit", "0.7", ranks=ranks)
+                self.assertIn(result.status, (0, 75), result)
+                first = ["resume", self.output]
+            result = self.good(*first, *more, ranks=ranks)
+        self.good("run", "--quiet", "--output", self.path("whole.h5"), *words)
+        with open(self.output, "rb") as a, open(self.path("whole.h5"), "rb") as b:
+            self.assertTrue(a.read() == b.read(), f"seed {SEED}")
+
+
+if __name__ == "__main__":
+    unittest.main()
