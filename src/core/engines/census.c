@@ -57,27 +57,32 @@ typedef struct shared {
 
 /* ---- folding ---- */
 
-/* Codes of the children first..last-1 on level l, once the residue of that level is P (h = 0) or H, to out[]; codes that meet
- * become one. Returns how many there are. */
-static inline size_t fold_node(const sf_census_trie *t, int l, uint32_t h, const entries *from, uint32_t first, uint32_t last,
-                               uint8_t *met, uint32_t *out)
+/* Codes of the nodes first..last-1, once the residue of their level is P (h = 0) or H, to out[]; codes that meet become one.
+ * row[i] is the row of node i as a code. Returns how many there are. (restrict matters: bytes may alias everything.) */
+static inline size_t fold_node(const uint32_t *restrict row, const uint32_t *restrict start, const uint32_t *restrict entry,
+                               uint32_t h, uint32_t first, uint32_t last, uint8_t *restrict met, uint32_t *restrict out)
 {
-    const uint32_t code_bits = ~SF_CENSUS_TWICE;
+    const uint32_t code_bits = ~SF_CENSUS_TWICE, chosen = h ? code_bits : 0;
+    if (start[last] - start[first] == 1) {
+        while (start[first + 1] == start[first])
+            first++;
+        out[0] = entry[start[first]] + (row[first] & chosen);
+        return 1;
+    }
     size_t n = 0;
     for (uint32_t node = first; node < last; node++) {
-        uint32_t row = h ? t->code[l][node] & code_bits : 0;
-        for (uint32_t i = from->start[node]; i < from->start[node + 1]; i++) {
-            uint32_t entry = from->code[i] + row;
-            uint8_t *seen = &met[entry & code_bits];
-            out[n] = entry & code_bits;
-            n += *seen == 0;
-            *seen = (uint8_t)(*seen << 1 | 1 | entry >> 31 << 1);
+        uint32_t added = row[node] & chosen;
+        for (uint32_t i = start[node], end = start[node + 1]; i < end; i++) {
+            uint32_t e = entry[i] + added, code = e & code_bits, seen = met[code];
+            out[n] = code;
+            n += seen == 0;
+            met[code] = (uint8_t)(seen << 1 | 1 | e >> 31 << 1);
         }
     }
     for (size_t i = 0; i < n; i++) {
-        uint8_t *seen = &met[out[i]];
-        out[i] |= *seen > 1 ? SF_CENSUS_TWICE : 0;
-        *seen = 0;
+        uint32_t code = out[i], seen = met[code];
+        met[code] = 0;
+        out[i] = code | (uint32_t)(seen > 1) << 31;
     }
     return n;
 }
@@ -128,28 +133,41 @@ static int fold(const sf_census_trie *t, int l, uint32_t h, const entries *from,
         if (l == 0)
             n += fold_maps(t->code[0], h, child[i], child[i + 1], to->code + n);
         else
-            n += fold_node(t, l, h, from, child[i], child[i + 1], met, to->code + n);
+            n += fold_node(t->code[l], from->start, from->code, h, child[i], child[i + 1], met, to->code + n);
     }
     to->start[n_nodes] = (uint32_t)n;
     to->n = n;
     return 0;
 }
 
+/* Marks the codes of all nodes below n_nodes as fold_node would, without gathering them. */
+static void mark_codes(const uint32_t *restrict row, const uint32_t *restrict start, const uint32_t *restrict entry, uint32_t h,
+                       size_t n_nodes, uint8_t *restrict mark)
+{
+    const uint32_t code_bits = ~SF_CENSUS_TWICE, chosen = h ? code_bits : 0;
+    for (size_t node = 0; node < n_nodes; node++) {
+        uint32_t added = row[node] & chosen;
+        for (uint32_t i = start[node], end = start[node + 1]; i < end; i++) {
+            uint32_t e = entry[i] + added;
+            uint8_t *seen = &mark[e & code_bits];
+            *seen = (uint8_t)(*seen << 1 | 1 | e >> 31 << 1);
+        }
+    }
+}
+
 /* The last decision: everything meets in dense.mark, and the dense residues are answered for. */
 static void finish(const job *j, worker *w, uint32_t h, const entries *from, uint32_t decisions)
 {
     const sf_census_trie *t = &j->plan->trie;
-    const uint32_t code_bits = ~SF_CENSUS_TWICE;
     int l = t->n_decided - 1;
     uint8_t *mark = w->dense.mark;
     memset(mark, 0, t->size[0]);
-    for (size_t node = 0; node < t->n_nodes[l]; node++) {
-        uint32_t row = h ? t->code[l][node] & code_bits : 0;
-        uint32_t first = l == 0 ? (uint32_t)node : from->start[node], last = l == 0 ? first + 1 : from->start[node + 1];
-        for (uint32_t i = first; i < last; i++) {
-            uint32_t entry = (l == 0 ? t->code[0][i] & SF_CENSUS_TWICE : from->code[i]) + row;
-            uint8_t *seen = &mark[entry & code_bits];
-            *seen = (uint8_t)(*seen << 1 | 1 | entry >> 31 << 1);
+    if (l > 0) {
+        mark_codes(t->code[l], from->start, from->code, h, t->n_nodes[l], mark);
+    } else {
+        for (size_t i = 0; i < t->n_nodes[0]; i++) { /* three residues, one of them decided: every map has its own code */
+            uint32_t code = t->code[0][i];
+            mark[h ? code & ~SF_CENSUS_TWICE : 0] = code & SF_CENSUS_TWICE || (!h && i > 0) ? 3 : 1;
         }
     }
     j->plan->kernel->answer(t, &w->dense, decisions, j->each, &w->census);
@@ -384,8 +402,8 @@ uint64_t sf_census_memory(const sf_census_plan *plan)
 
 uint64_t sf_census_bytes(const sf_lattice *lattice, int length, int n_threads)
 {
-    /* sorting: two keys of 16 bytes a map; counting: nodes of 8 bytes and entries of 4 a map, over the levels about three
-     * times each, the entries once more a thread */
+    /* sorting: two keys of 16 bytes a map, and later less than that for the trie; counting: entries of 4 bytes a map on
+     * each level, of which some five are long, a thread */
     uint64_t maps = sf_map_table_expected(lattice, length);
-    return maps * (32 + 8) + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 12;
+    return maps * 32 + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 22;
 }

@@ -148,16 +148,19 @@ int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *e
     t->length = maps->layout.length;
     choose_classes(t, maps->lattice->n_steps);
     size_t n = maps->n_maps;
-    sf_contact_map *key = sf_array_alloc(n, sizeof *key), *other = sf_array_alloc(n, sizeof *other), *sorted = NULL;
+    sf_contact_map *key = sf_array_alloc(n, sizeof *key), *other = sf_array_alloc(n, sizeof *other);
     uint32_t *start = malloc((sizeof *start) << 11);
     int status = key && other && start ? number_rows(t, &maps->layout, &r) : SF_ENOMEM;
     if (status == 0) {
         make_keys(maps, &r, key);
-        sorted = sort_keys(key, other, n, r.n_bits, start);
+        sf_contact_map *sorted = sort_keys(key, other, n, r.n_bits, start);
+        free(sorted == key ? other : key);
+        key = sorted;
+        other = NULL;
     }
     t->n_nodes[0] = n;
     for (int l = 0; status == 0 && l < t->n_decided; l++) {
-        t->n_nodes[l + 1] = make_level(t, &r, l, sorted, t->n_nodes[l]);
+        t->n_nodes[l + 1] = make_level(t, &r, l, key, t->n_nodes[l]);
         status = t->n_nodes[l + 1] ? 0 : SF_ENOMEM;
     }
     free(key);

@@ -23,7 +23,7 @@ struct sf_table_work {
 
 enum {
     BLOCK = SF_SLICED_BATCH, /* sequences a block: they share the table's way through the cache */
-    SLICING_BYTES = 20,      /* a map: planes of at most 11 bytes, and the order they are made in */
+    SLICING_BYTES = 30,      /* a map: planes of at most 11, the order they are made in 8, what is not given back 11 */
     PIECE_MAPS = 1 << 20     /* few sequences of a long chain are shared in pieces of the table of this many maps */
 };
 
@@ -139,7 +139,7 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
     double maps = (double)sf_map_table_expected(problem->lattice, problem->length);
     double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
-    uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)(maps * SLICING_BYTES);
+    uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)maps * SLICING_BYTES + (8 << 20);
     cost->memory_bytes = building > slicing ? building : slicing;
     cost->open_s = 1e-4 + 7e-9 * conformations + 1.5e-7 * maps;
     cost->sequence_s = 5e-8 + 1e-10 * maps;

@@ -117,7 +117,8 @@ static inline int set_base(const uint32_t *record, const sf_set_query *q)
 static size_t set_open(const sf_set_table *t, const sf_set_query *q, sf_set_work *work, size_t n, size_t n_groups)
 {
     enum { START_AHEAD = 16, RECORD_AHEAD = 8, LINE = 16 };
-    size_t patterns = (size_t)1 << (t->layout.length - t->group_length), n_bounds = patterns <= 8 ? 1 : patterns / 8;
+    size_t patterns = (size_t)1 << (t->layout.length - t->group_length);
+    size_t n_bounds = patterns <= 8 ? 1 : patterns / 8;
     int shift = 4 * (int)(q->group_pattern % 8);
     for (size_t i = 0; i < n; i++) {
         if (i + START_AHEAD < n)
