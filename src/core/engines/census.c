@@ -19,10 +19,9 @@ struct sf_census_plan {
     const sf_census_kernel *kernel;
 };
 
-/* The codes that the nodes of a level carry: those of node i are code[start[i]] .. code[start[i + 1] - 1], bit 31 being
- * SF_CENSUS_TWICE. */
+/* What the nodes of a level carry: the entries of node i are entry[start[i]] .. entry[start[i + 1] - 1]. */
 typedef struct entries {
-    uint32_t *code;
+    uint32_t *entry;
     uint32_t *start;
     size_t n;
     size_t room;
@@ -57,120 +56,120 @@ typedef struct shared {
 
 /* ---- folding ---- */
 
-/* Codes of the nodes first..last-1, once the residue of their level is P (h = 0) or H, to out[]; codes that meet become one.
- * row[i] is the row of node i as a code. Returns how many there are. (restrict matters: bytes may alias everything.) */
-static inline size_t fold_node(const uint32_t *restrict row, const uint32_t *restrict start, const uint32_t *restrict entry,
-                               uint32_t h, uint32_t first, uint32_t last, uint8_t *restrict met, uint32_t *restrict out)
+/* Folds n entries, those of one node's children, once the residue of the children's level is P (row_code NULL) or H, to
+ * out[]; codes that meet become one. `row` is the node's own row, in its place. Returns how many there are. (restrict
+ * matters: bytes may alias everything.) */
+static inline __attribute__((always_inline)) size_t fold_node(const uint32_t *restrict entry, size_t n,
+                                                              const uint32_t *restrict row_code, int code_bits, uint32_t row,
+                                                              uint8_t *restrict met, uint32_t *restrict out)
 {
-    const uint32_t code_bits = ~SF_CENSUS_TWICE, chosen = h ? code_bits : 0;
-    if (start[last] - start[first] == 1) {
-        while (start[first + 1] == start[first])
-            first++;
-        out[0] = entry[start[first]] + (row[first] & chosen);
-        return 1;
-    }
-    size_t n = 0;
-    for (uint32_t node = first; node < last; node++) {
-        uint32_t added = row[node] & chosen;
-        for (uint32_t i = start[node], end = start[node + 1]; i < end; i++) {
-            uint32_t e = entry[i] + added, code = e & code_bits, seen = met[code];
-            out[n] = code;
-            n += seen == 0;
-            met[code] = (uint8_t)(seen << 1 | 1 | e >> 31 << 1);
-        }
-    }
+    const uint32_t mask = (UINT32_C(1) << code_bits) - 1;
+    size_t n_out = 0;
     for (size_t i = 0; i < n; i++) {
+        uint32_t e = entry[i], code = e & mask;
+        if (row_code)
+            code += row_code[(e & ~SF_CENSUS_TWICE) >> code_bits];
+        uint32_t seen = met[code];
+        out[n_out] = code;
+        n_out += seen == 0;
+        met[code] = (uint8_t)(seen << 1 | 1 | e >> 31 << 1);
+    }
+    for (size_t i = 0; i < n_out; i++) {
         uint32_t code = out[i], seen = met[code];
         met[code] = 0;
-        out[i] = code | (uint32_t)(seen > 1) << 31;
+        out[i] = code | row | (uint32_t)(seen > 1) << 31;
     }
-    return n;
+    return n_out;
 }
 
 /* The same on level 0, where every node is one map. The rows of one residue differ, and so do their codes: when it is H
  * nothing meets, when it is P everything does. */
-static inline size_t fold_maps(const uint32_t *code, uint32_t h, uint32_t first, uint32_t last, uint32_t *out)
+static inline size_t fold_maps(const uint16_t *map_row, size_t n, const uint32_t *row_code, uint32_t row, uint32_t *out)
 {
-    if (!h) {
-        out[0] = last - first > 1 ? SF_CENSUS_TWICE : code[first] & SF_CENSUS_TWICE;
+    if (!row_code) {
+        out[0] = row | (n > 1 || (map_row[0] & SF_CENSUS_MAP_TWICE) ? SF_CENSUS_TWICE : 0);
         return 1;
     }
-    memcpy(out, code + first, (last - first) * sizeof *out);
-    return last - first;
+    for (size_t i = 0; i < n; i++)
+        out[i] = row_code[map_row[i] & ~SF_CENSUS_MAP_TWICE] | row | (uint32_t)(map_row[i] >> 15) << 31;
+    return n;
 }
 
 static int make_room(entries *e, size_t n, size_t n_nodes)
 {
     if (n > e->room) {
-        free(e->code);
+        free(e->entry);
         e->room = n + n / 4;
-        e->code = sf_array_alloc(e->room, sizeof *e->code);
+        e->entry = sf_array_alloc(e->room, sizeof *e->entry);
     }
     if (!e->start)
         e->start = sf_array_alloc(n_nodes + 1, sizeof *e->start);
-    if (e->code && e->start)
+    if (e->entry && e->start)
         return 0;
-    e->room = e->code ? e->room : 0;
+    e->room = e->entry ? e->room : 0;
     return SF_ENOMEM;
 }
 
 static void free_entries(entries *e)
 {
-    free(e->code);
+    free(e->entry);
     free(e->start);
 }
 
-/* Entries of level l + 1 from those of level l (of the maps, when l is 0). */
+static size_t fold_level(const sf_census_trie *t, int l, const uint32_t *row_code, const entries *from, entries *to,
+                         uint8_t *met)
+{
+    const uint32_t *child = t->child[l];
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_nodes[l + 1]; i++) {
+        uint32_t row = (uint32_t)t->row[l + 1][i] << t->code_bits, first = child[i], last = child[i + 1];
+        to->start[i] = (uint32_t)n;
+        if (l == 0) {
+            n += fold_maps(t->row[0] + first, last - first, row_code, row, to->entry + n);
+            continue;
+        }
+        const uint32_t *entry = from->entry + from->start[first];
+        size_t n_from = from->start[last] - from->start[first];
+        if (row_code)
+            n += fold_node(entry, n_from, row_code, t->code_bits, row, met, to->entry + n);
+        else
+            n += fold_node(entry, n_from, NULL, t->code_bits, row, met, to->entry + n);
+    }
+    return n;
+}
+
+/* Entries of level l + 1 from those of level l (of the maps, when l is 0), once the residue of level l is P (h = 0) or H.
+ * Not for the last level. */
 static int fold(const sf_census_trie *t, int l, uint32_t h, const entries *from, entries *to, uint8_t *met)
 {
-    size_t n_nodes = t->n_nodes[l + 1];
-    const uint32_t *child = t->child[l];
-    if (make_room(to, l == 0 ? t->n_nodes[0] : from->n, n_nodes) != 0)
+    if (make_room(to, l == 0 ? t->n_nodes[0] : from->n, t->n_nodes[l + 1]) != 0)
         return SF_ENOMEM;
-    size_t n = 0;
-    for (size_t i = 0; i < n_nodes; i++) {
-        to->start[i] = (uint32_t)n;
-        if (l == 0)
-            n += fold_maps(t->code[0], h, child[i], child[i + 1], to->code + n);
-        else
-            n += fold_node(t->code[l], from->start, from->code, h, child[i], child[i + 1], met, to->code + n);
-    }
-    to->start[n_nodes] = (uint32_t)n;
-    to->n = n;
+    to->n = fold_level(t, l, h ? t->row_code[l] : NULL, from, to, met);
+    to->start[t->n_nodes[l + 1]] = (uint32_t)to->n;
     return 0;
 }
 
-/* Marks the codes of all nodes below n_nodes as fold_node would, without gathering them. */
-static void mark_codes(const uint32_t *restrict row, const uint32_t *restrict start, const uint32_t *restrict entry, uint32_t h,
-                       size_t n_nodes, uint8_t *restrict mark)
+/* The last decision, both ways at once: all codes meet in dense.mark. */
+static void mark_codes(const sf_census_trie *t, const entries *from, uint8_t *restrict mark_p, uint8_t *restrict mark_h)
 {
-    const uint32_t code_bits = ~SF_CENSUS_TWICE, chosen = h ? code_bits : 0;
-    for (size_t node = 0; node < n_nodes; node++) {
-        uint32_t added = row[node] & chosen;
-        for (uint32_t i = start[node], end = start[node + 1]; i < end; i++) {
-            uint32_t e = entry[i] + added;
-            uint8_t *seen = &mark[e & code_bits];
-            *seen = (uint8_t)(*seen << 1 | 1 | e >> 31 << 1);
-        }
+    const uint32_t mask = (UINT32_C(1) << t->code_bits) - 1, *restrict entry = from->entry;
+    const uint32_t *restrict row_code = t->row_code[t->n_decided - 1];
+    const int code_bits = t->code_bits;
+    for (size_t i = 0, n = from->n; i < n; i++) {
+        uint32_t e = entry[i], p = e & mask, h = p + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], twice = e >> 31 << 1;
+        mark_p[p] = (uint8_t)(mark_p[p] << 1 | 1 | twice);
+        mark_h[h] = (uint8_t)(mark_h[h] << 1 | 1 | twice);
     }
 }
 
-/* The last decision: everything meets in dense.mark, and the dense residues are answered for. */
-static void finish(const job *j, worker *w, uint32_t h, const entries *from, uint32_t decisions)
+/* The same when there is one residue to decide: three residues in all, and the entries are the maps. */
+static void mark_maps(const sf_census_trie *t, uint8_t *mark_p, uint8_t *mark_h)
 {
-    const sf_census_trie *t = &j->plan->trie;
-    int l = t->n_decided - 1;
-    uint8_t *mark = w->dense.mark;
-    memset(mark, 0, t->size[0]);
-    if (l > 0) {
-        mark_codes(t->code[l], from->start, from->code, h, t->n_nodes[l], mark);
-    } else {
-        for (size_t i = 0; i < t->n_nodes[0]; i++) { /* three residues, one of them decided: every map has its own code */
-            uint32_t code = t->code[0][i];
-            mark[h ? code & ~SF_CENSUS_TWICE : 0] = code & SF_CENSUS_TWICE || (!h && i > 0) ? 3 : 1;
-        }
+    for (size_t i = 0; i < t->n_nodes[0]; i++) {
+        uint8_t once = t->row[0][i] & SF_CENSUS_MAP_TWICE ? 3 : 1;
+        mark_p[0] = i > 0 ? 3 : once;
+        mark_h[t->row_code[0][t->row[0][i] & ~SF_CENSUS_MAP_TWICE]] = once;
     }
-    j->plan->kernel->answer(t, &w->dense, decisions, j->each, &w->census);
 }
 
 /* ---- branches ---- */
@@ -190,20 +189,38 @@ static bool is_answered_elsewhere(const sf_census_trie *t, uint32_t decisions)
     return !t->mirror && sf_contact_residues_reverse(t->length, residues) < residues;
 }
 
+/* The last decision, and the answers for the dense residues. */
+static void finish(const job *j, worker *w, const entries *from, uint32_t decisions)
+{
+    const sf_census_trie *t = &j->plan->trie;
+    for (int h = 0; h < 2; h++)
+        memset(w->dense.mark[h], 0, t->size[0]);
+    if (t->n_decided > 1)
+        mark_codes(t, from, w->dense.mark[0], w->dense.mark[1]);
+    else
+        mark_maps(t, w->dense.mark[0], w->dense.mark[1]);
+    for (uint32_t h = 0; h < 2; h++) {
+        uint32_t longer = decisions << 1 | h;
+        if (is_wanted(j, t->n_decided, longer) && !is_answered_elsewhere(t, longer))
+            j->plan->kernel->answer(t, &w->dense, longer, j->each, &w->census);
+    }
+}
+
 /* Both branches below the entries of level l, and all below them. */
 static int descend(const job *j, worker *w, int l, const entries *from, uint32_t decisions)
 {
     const sf_census_trie *t = &j->plan->trie;
-    int status = j->stop && *j->stop ? SF_ESTOPPED : 0;
+    if (j->stop && *j->stop)
+        return SF_ESTOPPED;
+    if (l == t->n_decided - 1) {
+        finish(j, w, from, decisions);
+        return 0;
+    }
+    int status = 0;
     for (uint32_t h = 0; h < 2 && status == 0; h++) {
         uint32_t longer = decisions << 1 | h;
         if (!is_wanted(j, l + 1, longer))
             continue;
-        if (l == t->n_decided - 1) {
-            if (!is_answered_elsewhere(t, longer))
-                finish(j, w, h, from, longer);
-            continue;
-        }
         status = fold(t, l, h, from, &w->level[l + 1], w->met);
         if (status == 0)
             status = descend(j, w, l + 1, &w->level[l + 1], longer);

@@ -134,9 +134,11 @@ static void census_answer(const sf_census_trie *t, sf_census_dense *d, uint32_t 
     census_job j = {.t = t, .d = d, .each = each, .census = census, .decisions = decisions};
     j.least = t->mirror ? decisions : 0;
     j.lane_digits = t->n_dense < SF_CENSUS_LANE_DIGITS ? t->n_dense : SF_CENSUS_LANE_DIGITS;
+    const uint8_t *mark = d->mark[decisions & 1];
+    uint16_t *restrict scores = d->scores[0], *restrict twice = d->twice[0];
     for (size_t i = 0; i < t->size[0]; i++) {
-        d->scores[0][i] = d->mark[i] > 0;
-        d->twice[0][i] = d->mark[i] > 1;
+        scores[i] = mark[i] > 0;
+        twice[i] = mark[i] > 1;
     }
     census_codes(&j, 0, 0);
     census_lanes(&j, j.lane_digits, 0);

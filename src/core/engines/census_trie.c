@@ -13,7 +13,6 @@ typedef struct rows {
     int width[SF_CENSUS_LEVELS];
     int n_bits;
     uint8_t place[128]; /* bit of a contact map to bit of a key */
-    uint32_t *code[SF_CENSUS_LEVELS]; /* row to code */
 } rows;
 
 
@@ -44,10 +43,11 @@ static void choose_classes(sf_census_trie *t, int n_steps)
     }
 }
 
-/* Numbers the bits of a key; a row holds the dense residues its own can touch. Makes the table from row to code: at most 2^11
- * entries each. */
-static int number_rows(const sf_census_trie *t, const sf_contact_layout *layout, rows *r)
+/* Numbers the bits of a key; a row holds the dense residues its own can touch. Makes the tables from row to code. */
+static int number_rows(sf_census_trie *t, const sf_contact_layout *layout, rows *r)
 {
+    while (t->size[0] > UINT32_C(1) << t->code_bits)
+        t->code_bits++;
     r->n_bits = 1;
     for (int l = 0; l < t->n_decided; l++) {
         uint32_t weight[SF_CENSUS_LEVELS] = {0};
@@ -59,19 +59,14 @@ static int number_rows(const sf_census_trie *t, const sf_contact_layout *layout,
             weight[r->width[l]++] = t->size[d + 1];
             r->place[bit] = (uint8_t)r->n_bits++;
         }
-        r->code[l] = calloc((size_t)1 << r->width[l], sizeof *r->code[l]);
-        if (!r->code[l])
-            return SF_ENOMEM;
+        uint32_t *code = sf_array_zeroed((size_t)1 << r->width[l], sizeof *code);
+        t->row_code[l] = code;
+        if (!code || t->code_bits + r->width[l] > 31)
+            return SF_ENOMEM; /* the second cannot be: 24 residues need 20 + 11 bits */
         for (uint32_t row = 1; row < UINT32_C(1) << r->width[l]; row++)
-            r->code[l][row] = r->code[l][row & (row - 1)] + weight[__builtin_ctz(row)];
+            code[row] = (code[row & (row - 1)] + weight[__builtin_ctz(row)]) & ((UINT32_C(1) << t->code_bits) - 1);
     }
     return 0;
-}
-
-static void free_rows(rows *r)
-{
-    for (int l = 0; l < SF_CENSUS_LEVELS; l++)
-        free(r->code[l]);
 }
 
 static void make_keys(const sf_map_table *maps, const rows *r, sf_contact_map *key)
@@ -110,7 +105,7 @@ static sf_contact_map *sort_keys(sf_contact_map *key, sf_contact_map *other, siz
     return key;
 }
 
-/* Level l from the keys of its nodes: rows to codes, and the nodes above. The key of a node above replaces those of its
+/* Level l from the keys of its nodes: their rows, and the nodes above. The key of a node above replaces those of its
  * children. Returns how many there are above, or 0 when memory is out. */
 static size_t make_level(sf_census_trie *t, const rows *r, int l, sf_contact_map *key, size_t n)
 {
@@ -119,18 +114,17 @@ static size_t make_level(sf_census_trie *t, const rows *r, int l, sf_contact_map
     size_t n_above = 0;
     for (size_t i = 0; i < n; i++)
         n_above += i == 0 || key[i] >> above != key[i - 1] >> above;
-    t->code[l] = sf_array_alloc(n, sizeof *t->code[l]);
+    t->row[l] = sf_array_alloc(n, sizeof *t->row[l]);
     t->child[l] = sf_array_alloc(n_above + 1, sizeof *t->child[l]);
-    t->bytes += (uint64_t)n * sizeof *t->code[l] + (uint64_t)(n_above + 1) * sizeof *t->child[l];
-    if (!t->code[l] || !t->child[l])
+    t->bytes += (uint64_t)n * sizeof *t->row[l] + (uint64_t)(n_above + 1) * sizeof *t->child[l];
+    if (!t->row[l] || !t->child[l])
         return 0;
     size_t node = 0;
     sf_contact_map last = 0;
     for (size_t i = 0; i < n; i++) {
         sf_contact_map here = key[i];
-        t->code[l][i] = r->code[l][(uint32_t)(here >> r->shift[l]) & row_bits];
-        if (l == 0 && (here & 1))
-            t->code[l][i] |= SF_CENSUS_TWICE;
+        uint32_t row = (uint32_t)(here >> r->shift[l]) & row_bits;
+        t->row[l][i] = (uint16_t)(l == 0 && (here & 1) ? row | SF_CENSUS_MAP_TWICE : row);
         if (i == 0 || here >> above != last >> above) {
             t->child[l][node] = (uint32_t)i;
             key[node++] = here;
@@ -166,7 +160,6 @@ int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *e
     free(key);
     free(other);
     free(start);
-    free_rows(&r);
     if (status != 0) {
         sf_census_trie_free(t);
         return sf_fail(err, status, "out of memory for the census of %d residues: %zu contact maps", maps->layout.length, n);
@@ -178,9 +171,11 @@ void sf_census_trie_free(sf_census_trie *t)
 {
     for (int l = 0; l < SF_CENSUS_LEVELS; l++) {
         free(t->child[l]);
-        free(t->code[l]);
+        free(t->row[l]);
+        free(t->row_code[l]);
         t->child[l] = NULL;
-        t->code[l] = NULL;
+        t->row[l] = NULL;
+        t->row_code[l] = NULL;
     }
 }
 
@@ -193,8 +188,11 @@ static int lane_digits(const sf_census_trie *t)
 int sf_census_dense_init(sf_census_dense *d, const sf_census_trie *t, sf_error *err)
 {
     memset(d, 0, sizeof *d);
-    d->mark = sf_array_zeroed(t->size[0] + SF_CENSUS_LANES, sizeof *d->mark);
-    bool ok = d->mark != NULL;
+    bool ok = true;
+    for (int h = 0; h < 2; h++) {
+        d->mark[h] = sf_array_zeroed(t->size[0] + SF_CENSUS_LANES, sizeof *d->mark[h]);
+        ok = ok && d->mark[h];
+    }
     for (int l = 0; l <= t->n_dense; l++) {
         size_t n = t->size[l];
         if (l < lane_digits(t) || l == lane_digits(t)) {
@@ -216,7 +214,8 @@ int sf_census_dense_init(sf_census_dense *d, const sf_census_trie *t, sf_error *
 
 void sf_census_dense_free(sf_census_dense *d)
 {
-    free(d->mark);
+    free(d->mark[0]);
+    free(d->mark[1]);
     for (int l = 0; l <= SF_CENSUS_LEVELS; l++) {
         free(d->scores[l]);
         free(d->twice[l]);
@@ -228,7 +227,7 @@ void sf_census_dense_free(sf_census_dense *d)
 
 uint64_t sf_census_dense_bytes(const sf_census_trie *t)
 {
-    uint64_t bytes = t->size[0];
+    uint64_t bytes = 2 * (uint64_t)t->size[0];
     for (int l = 0; l <= t->n_dense; l++)
         bytes += (uint64_t)t->size[l] * 2 * sizeof(uint16_t) * (l >= lane_digits(t) ? SF_CENSUS_LANES : 1);
     return bytes;

@@ -17,7 +17,10 @@
 
 enum { SF_CENSUS_LEVELS = SF_CONTACT_LENGTH_MAX / 2 + 1 };
 
-#define SF_CENSUS_TWICE UINT32_C(0x80000000) /* in an entry: at least two conformations have this code */
+/* An entry, what a node carries along, is a code (the low code_bits), the row of the node it is at (above the code), and
+ * this bit: at least two conformations have the code. A row needs at most 11 bits, a code 22, together at most 31. */
+#define SF_CENSUS_TWICE UINT32_C(0x80000000)
+#define SF_CENSUS_MAP_TWICE UINT16_C(0x8000) /* the same for a map, in row[0] */
 
 typedef struct sf_census_trie {
     int length;
@@ -28,11 +31,13 @@ typedef struct sf_census_trie {
     uint32_t size[SF_CENSUS_LEVELS + 1]; /* size[l]: product of the radices of digits l and on; size[0] codes in all */
     bool mirror; /* even length: the reverse of a chain swaps the classes; else it reverses each */
     /* Level l is where decided[l] is decided. Node i of level l + 1 has the nodes child[l][i] .. child[l][i + 1] - 1 of level
-     * l; these differ in the row of decided[l] alone, and code[l] is that row as a code. On level 0 a node is a map, and
-     * its code carries SF_CENSUS_TWICE when several conformations share the map. */
+     * l; these differ in the row of decided[l] alone, which is row[l], and row_code[l][row] is its code. On level 0 a node
+     * is a map, and its row carries SF_CENSUS_MAP_TWICE when several conformations share the map. */
     size_t n_nodes[SF_CENSUS_LEVELS + 1];
     uint32_t *child[SF_CENSUS_LEVELS];
-    uint32_t *code[SF_CENSUS_LEVELS];
+    uint16_t *row[SF_CENSUS_LEVELS];
+    uint32_t *row_code[SF_CENSUS_LEVELS];
+    int code_bits;
     uint32_t spread_decided[1 << (SF_CONTACT_LENGTH_MAX / 2)]; /* bits of decisions (first highest) to residues */
     uint32_t spread_dense[1 << (SF_CONTACT_LENGTH_MAX / 2)];
     uint64_t bytes;
@@ -46,7 +51,7 @@ void sf_census_trie_free(sf_census_trie *trie);
 enum { SF_CENSUS_LANES = 32, SF_CENSUS_LANE_DIGITS = 5 };
 
 typedef struct sf_census_dense {
-    uint8_t *mark;                                /* mark[size[0]]: 0 absent, 1 once, more: at least twice */
+    uint8_t *mark[2];                             /* mark[h][size[0]]: 0 absent, 1 once, more: at least twice */
     uint16_t *scores[SF_CENSUS_LEVELS + 1];       /* scores[l][size[l]], sets of scores, by the codes still open */
     uint16_t *twice[SF_CENSUS_LEVELS + 1];
     uint16_t *lane_scores[SF_CENSUS_LEVELS + 1];  /* the same for SF_CENSUS_LANES choices of the first digits at once */
@@ -57,8 +62,8 @@ int sf_census_dense_init(sf_census_dense *dense, const sf_census_trie *trie, sf_
 void sf_census_dense_free(sf_census_dense *dense);
 uint64_t sf_census_dense_bytes(const sf_census_trie *trie);
 
-/* Answers for all ways the dense residues can be H or P, given dense->mark and the decisions (first highest); adds them to
- * *census. One for each instruction set; see census_kernel.h. */
+/* Answers for all ways the dense residues can be H or P, given the decisions (first highest) and the codes they leave,
+ * dense->mark[last decision]; adds them to *census. One for each instruction set; see census_kernel.h. */
 typedef struct sf_census_kernel {
     void (*answer)(const sf_census_trie *trie, sf_census_dense *dense, uint32_t decisions, const sf_census_each *each,
                    sf_census *census);
