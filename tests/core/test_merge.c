@@ -273,30 +273,61 @@ static void test_published(void)
     CU_ASSERT(n >= 9);
 }
 
-/* A model of two like letters, of negative weight, against the plain enumeration. */
-static void test_model(void)
+/* Chains of a model by the engine's door against the plain enumeration. */
+static void check_model(const sf_score_model *model, const char *lattice, int length, int n)
 {
-    sf_score_model model = {.name = "like", .n_letters = 3, .letter = "ABX"};
     sf_problem problem;
     sf_engine_options options;
     sf_engine *engine;
     sf_error err = {0};
     uint64_t random = test_seed(), histogram[SF_SCORES_MAX], plain[SF_SCORES_MAX];
     uint8_t elements[SF_LENGTH_MAX];
-    for (int a = 0; a < 2; a++)
-        model.weight[a][0] = model.weight[a][1] = -3;
     sf_engine_options_init(&options);
     options.engine = "walk";
-    CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, sf_lattice_find("square"), &model, 14, &err), SF_OK);
+    CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, sf_lattice_find(lattice), model, length, &err), SF_OK);
     CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_OK);
-    for (int i = 0; i < 5; i++) {
-        for (int k = 0; k < 14; k++)
-            elements[k] = (uint8_t)(test_random(&random) % 3);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < length; k++)
+            elements[k] = (uint8_t)(test_random(&random) % (unsigned)model->n_letters);
         CU_ASSERT_EQUAL(sf_engine_histograms(engine, 1, elements, histogram, &err), SF_OK);
         CU_ASSERT_EQUAL(sf_walk_histogram(&problem, elements, NULL, plain, &err), SF_OK);
         CU_ASSERT(memcmp(histogram, plain, (size_t)problem.n_scores * sizeof *plain) == 0);
     }
     sf_engine_close(engine);
+}
+
+/* Two like letters of negative weight: one class. */
+static void test_like_letters(void)
+{
+    sf_score_model model = {.name = "like", .n_letters = 3, .letter = "ABX"};
+    for (int a = 0; a < 2; a++)
+        model.weight[a][0] = model.weight[a][1] = -3;
+    check_model(&model, "square", 14, 5);
+    check_model(&model, "cubic", 10, 5);
+}
+
+/* Hydrophobic, positive, negative, neutral. */
+static void test_charges(void)
+{
+    static const sf_score_model model = {
+        .name = "hpnx",
+        .n_letters = 4,
+        .letter = "HPNX",
+        .weight = {{4, 0, 0, 0}, {0, -1, 1, 0}, {0, 1, -1, 0}, {0, 0, 0, 0}},
+    };
+    for (int length = 6; length <= 14; length++)
+        check_model(&model, "square", length, 6);
+    for (int length = 6; length <= 10; length++)
+        check_model(&model, "cubic", length, 4);
+}
+
+/* Weights that need two bytes in a key, three letters, no zero among them. */
+static void test_great_weights(void)
+{
+    static const sf_score_model model = {
+        .name = "great", .n_letters = 3, .letter = "ABC", .weight = {{9, -7, 2}, {-7, 22, 1}, {2, 1, -3}}};
+    check_model(&model, "square", 13, 8);
+    check_model(&model, "cubic", 8, 4);
 }
 
 static void test_stop(void)
@@ -370,7 +401,9 @@ const test_case test_cases[] = {
     {"a chain and its reverse, cubic", test_reversal_cubic},
     {"a new sequence in old tables", test_renewal},
     {"published histograms", test_published},
-    {"another score model", test_model},
+    {"like letters", test_like_letters},
+    {"charges", test_charges},
+    {"great weights", test_great_weights},
     {"the split", test_split},
     {"stop", test_stop},
     {NULL, NULL},

@@ -195,15 +195,24 @@ int sf_merge_cubic_split(const cubic_geometry *geometry, int length, const uint8
 
 /* ---- the price ---- */
 
-double sf_merge_seconds(int dimension, int length, sf_isa isa)
+/* Seconds that grow by a factor a residue from a measured length. */
+static double grown(double seconds, double growth, int measured, int length)
 {
-    const double growth = dimension == 2 ? 2.35 : 4.2;
-    const double slower = isa == SF_ISA_AVX512 ? 1 : dimension == 2 ? (isa == SF_ISA_AVX2 ? 2.2 : 5) : 10;
-    const int measured = dimension == 2 ? 28 : 18;
-    double seconds = (dimension == 2 ? 4.5 : 0.6) * slower;
     for (int n = measured; n < length; n++)
         seconds *= growth;
     for (int n = measured; n > length; n--)
         seconds /= growth;
     return seconds + 1e-4;
+}
+
+double sf_merge_seconds(int dimension, int length, sf_isa isa)
+{
+    if (dimension == 2)
+        return grown(isa == SF_ISA_AVX512 ? 4.5 : isa == SF_ISA_AVX2 ? 10 : 22, 2.35, 28, length);
+    return grown(isa == SF_ISA_AVX512 ? 0.8 : 9, 4.2, 18, length);
+}
+
+double sf_merge_any_seconds(int dimension, int length)
+{
+    return dimension == 2 ? grown(2, 2.4, 24, length) : grown(0.8, 4.4, 16, length);
 }

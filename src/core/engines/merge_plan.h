@@ -40,5 +40,6 @@ int sf_merge_cubic_split(const cubic_geometry *geometry, int length, const uint8
 
 /* About how long a sequence takes on one core. */
 double sf_merge_seconds(int dimension, int length, sf_isa isa);
+double sf_merge_any_seconds(int dimension, int length); /* with any score model */
 
 #endif

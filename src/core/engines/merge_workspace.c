@@ -30,7 +30,11 @@ int sf_merge_workspace_init(merge_workspace *workspace, const merge_sizes *sizes
     for (int r = 0; r <= MERGE_TAIL_MAX; r++) {
         if (sizes->entry_bytes[r] == 0)
             continue;
-        workspace->table[r] = (merge_table){.entries = next, .mask = ((uint64_t)1 << sizes->log2_entries[r]) - 1};
+        workspace->table[r] = (merge_table){
+            .entries = next,
+            .mask = ((uint64_t)1 << sizes->log2_entries[r]) - 1,
+            .entry_bytes = sizes->entry_bytes[r],
+        };
         next += sizes->entry_bytes[r] << sizes->log2_entries[r];
     }
     return SF_OK;

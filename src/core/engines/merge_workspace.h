@@ -13,6 +13,7 @@ enum { MERGE_TAIL_MAX = 14 }; /* residues of a tail, on any lattice */
 typedef struct merge_table {
     uint8_t *entries;
     uint64_t mask; /* number of entries - 1 */
+    size_t entry_bytes;
 } merge_table;
 
 /* Deterministic counts of the work done, for choosing a split. */
