@@ -47,6 +47,12 @@ static const char *const *recount_names(void)
     return names;
 }
 
+static const char *const *known_names(void)
+{
+    static const char *const names[] = {"auto", "histograms", "scores", NULL};
+    return names;
+}
+
 static const char *const *selection_names(void)
 {
     static const char *const names[] = {[SF_SELECTION_PROPORTIONAL] = "proportional", NULL};
@@ -158,6 +164,9 @@ static const sf_option search[] = {
      .help = "migrations between sending and taking in"},
     {"migrants", "N", SF_OPTION_INTEGER, FIELD(migrants), "1", 0, 1000000, .result = true,
      .help = "individuals sent at a time; at most the population"},
+    {"known", "NAME", SF_OPTION_CHOICE, FIELD(known), "auto", .choices = known_names, .result = true,
+     .help = "what is found out of each sequence: its whole histogram, or its set of scores with counts at the top; auto: "
+             "histograms as far as tables go (24 residues square, 17 cubic), scores beyond where engine bound can"},
     {"keep-populations", NULL, SF_OPTION_FLAG, FIELD(keep_populations), .result = true,
      .help = "store every generation's population, not only the last"},
 };

@@ -34,24 +34,44 @@ static void fill_entries(sf_session *session)
     }
 }
 
-/* What is stored of a sequence, its whole histogram or its set of scores, is a rule of lattice and length; an engine
- * that answers the other way is not for this search, or two files of one configuration would differ. */
-static int check_engine(const sf_session *session, sf_error *err)
+/* What is stored of a sequence, its whole histogram or its set of scores with the counts at the top, decides what the file
+ * holds; so it is an option, and by default a rule of lattice, length and score model: histograms as far as tables of
+ * contact maps go, beyond that what engine bound proves, where it knows the model. */
+static bool stores_scores(const sf_session *session)
 {
+    const sf_problem *problem = &session->problem;
+    const int64_t known = session->app->options.settings.known;
     sf_engine_options options;
-    const char *by_rule = "";
+    sf_engine_cost cost;
+    if (known != SF_KNOWN_AUTO)
+        return known == SF_KNOWN_SCORES;
     sf_app_engine_options(session->app, &options);
-    const char *asked = options.engine;
-    options.engine = "auto";
-    if (strcmp(asked, "auto") == 0 || sf_engine_choose(&session->problem, &options, 1, &by_rule, NULL) != 0)
-        return 0;
-    bool proves = strcmp(asked, "bound") == 0, should = strcmp(by_rule, "bound") == 0;
-    if (proves == should)
+    return sf_engine_estimate("table", problem, &options, &cost, NULL) != 0 &&
+           sf_engine_estimate("bound", problem, &options, &cost, NULL) == 0;
+}
+
+/* Settles --engine: one that answers the other way is not for this search, or two files of one configuration would
+ * differ; and `auto` is left to choose only among those that answer this way. */
+static int settle_engine(sf_session *session, sf_error *err)
+{
+    sf_options *all = &session->app->options;
+    sf_engine_options options;
+    bool scores = stores_scores(session);
+    const char *chosen = "";
+    sf_app_engine_options(session->app, &options);
+    if (strcmp(options.engine, "auto") == 0) {
+        int idx = sf_options_find(all, "engine");
+        if (sf_engine_choose(&session->problem, &options, 1, &chosen, NULL) == 0 &&
+            (strcmp(chosen, "bound") == 0) == scores)
+            return 0;
+        return sf_option_set(all, idx, scores ? "bound" : "walk", all->origin[idx], "--", err);
+    }
+    if ((strcmp(options.engine, "bound") == 0) == scores)
         return 0;
     return sf_fail(err, SF_EINPUT,
-                   "--engine is '%s', but a search of %d residues on the %s lattice stores %s; allowed: %s", asked,
-                   session->problem.length, session->problem.lattice->name,
-                   should ? "sets of scores" : "whole histograms", should ? "auto bound" : "auto table walk");
+                   "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
+                   options.engine, session->problem.length, session->problem.lattice->name,
+                   scores ? "sets of scores" : "whole histograms", scores ? "auto bound" : "auto table walk");
 }
 
 int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
@@ -62,7 +82,7 @@ int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
     if (!code)
         code = sf_search_config_check(&session->config, err);
     if (!code)
-        code = check_engine(session, err);
+        code = settle_engine(session, err);
     if (code)
         return code;
     fill_entries(session);

@@ -11,6 +11,9 @@
 
 enum { SF_TEXT_SIZE = 4096 }; /* longest text value, with its '\0': a path */
 
+/* What a search stores of a sequence; the values of --known. */
+enum sf_known_kind { SF_KNOWN_AUTO, SF_KNOWN_HISTOGRAMS, SF_KNOWN_SCORES };
+
 typedef struct sf_settings {
     /* every command */
     bool help, quiet;
@@ -41,6 +44,7 @@ typedef struct sf_settings {
     int64_t population, generations, trials, islands, elites;
     int64_t selection, crossover, survival, fitness, topology; /* values of the enums of core/search/config.h */
     int64_t migration_interval, migration_delay, migrants;
+    int64_t known; /* enum sf_known_kind */
     int64_t checkpoint_interval;           /* generations */
     uint64_t checkpoint_ms, time_limit_ms; /* milliseconds */
 } sf_settings;
