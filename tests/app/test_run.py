@@ -108,6 +108,26 @@ class Run(Case):
         self.assertEqual(json.loads(self.good("run", "--explain", "--format", "json", *SMALL).out)["length"], 12)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_what_is_known(self):
+        """--known decides what a file holds, and which engines may fill it; by default by the length."""
+        for length, known, engine in ((24, "auto", "walk"), (25, "auto", "bound"), (25, "histograms", "walk"),
+                                      (12, "scores", "bound")):
+            chosen = self.json("run", "--explain", "--length", length, "--known", known, "--generations", 0,
+                               "--trials", 1)["engine"]
+            self.assertEqual(chosen == "bound", engine == "bound", (length, known, chosen))
+        self.refused("run", "--length", 25, "--engine", "walk", "--output", self.path("a.h5"), says="--known")
+        self.refused("run", "--length", 12, "--engine", "bound", "--output", self.path("a.h5"), says="--known")
+        options = ("--length", 12, "--generations", 3, "--quiet")
+        self.good("run", *options, "--output", self.path("all.h5"))
+        self.good("run", *options, "--known", "scores", "--top-counts", 2, "--output", self.path("top.h5"))
+        with h5py.File(self.path("all.h5")) as full, h5py.File(self.path("top.h5")) as top:
+            self.assertTrue((full["sequences/letters"][:] == top["sequences/letters"][:]).all())
+            self.assertTrue((full["sequences/distinct_scores"][:] == top["sequences/distinct_scores"][:]).all())
+            counted = top["sequences/histogram"][:] < 2**64 - 2
+            self.assertTrue((full["sequences/histogram"][:][counted] == top["sequences/histogram"][:][counted]).all())
+            self.assertFalse(counted.all())
+        self.good("verify", self.path("top.h5"))
+
 
 if __name__ == "__main__":
     unittest.main()
