@@ -1,5 +1,5 @@
 /* A bit board for the cubic lattice: 8 x 8 x 8 sites on a torus, one register of 512 bits; the same functions as
- * bound_board_square.h, which says why a torus is right as long as what was placed fits the window. */
+ * bound_board_square.h, which says why a torus is right as long as what was placed is narrower. */
 #ifndef SF_CORE_BOUND_BOARD_CUBIC_H
 #define SF_CORE_BOUND_BOARD_CUBIC_H
 
@@ -13,7 +13,7 @@
 
 #include "core/engines/bound_kernel.h"
 
-enum { AXES = 3, STEPS = 6, INNER = 4, WINDOW = 6 };
+enum { AXES = 3, STEPS = 6, INNER = 4, BOARD_SPAN = 8 };
 
 typedef uint64_t board __attribute__((vector_size(64))); /* word z, byte y, bit x */
 
@@ -162,7 +162,5 @@ static inline int board_count_lines(board b, int axis)
 {
     return board_count(board_lines(b, axis) & board_plane(axis, 0));
 }
-
-enum { BOARD_SPAN = 8 };
 
 #endif

@@ -1,8 +1,10 @@
 /* A bit board for the square lattice: 16 x 16 sites on a torus, one register of 256 bits.
  *
- * The board shows what was placed as long as it fits a window of 14 x 14: then the ring of sites around it is free, and
- * a walk that leaves the window and comes back can be replaced by one of the same length along the ring. So what the
- * torus wraps around adds ways and takes none: every bound from above stays one. */
+ * The board shows what was placed as long as that is narrower than the board: then the ring of sites around it is free,
+ * and a walk that leaves the ring and comes back can be replaced by one of the same length along it. So what the torus
+ * wraps around adds ways and takes none: every bound from above stays one. At a width of 15 opposite sides of the ring
+ * are the same sites of the board. Each real site has at most one placed neighbour, so one with two stands for two with
+ * one: sums of contacts stay right, but numbers of sites are then too small to cut by. */
 #ifndef SF_CORE_BOUND_BOARD_SQUARE_H
 #define SF_CORE_BOUND_BOARD_SQUARE_H
 
@@ -16,7 +18,7 @@
 
 #include "core/engines/bound_kernel.h"
 
-enum { AXES = 2, STEPS = 4, INNER = 2, WINDOW = 14 };
+enum { AXES = 2, STEPS = 4, INNER = 2, BOARD_SPAN = 16 };
 
 typedef uint16_t board __attribute__((vector_size(32))); /* row y, bit x */
 typedef uint64_t board_words __attribute__((vector_size(32)));
@@ -162,7 +164,5 @@ static inline board board_plane(int axis, int coordinate)
         return board_none() + (uint16_t)(1u << (coordinate & 15));
     return (board)(rows == (board_none() + (uint16_t)(coordinate & 15)));
 }
-
-enum { BOARD_SPAN = 16 };
 
 #endif

@@ -1,13 +1,15 @@
-/* The parity bound, and what it needs where the window of the board is too small.
+/* The parity bound, and what it needs where the board is too small.
  *
  * Every contact joins an even and an odd residue. If unplaced H of parity e touch at most g(e) placed H, then with s(e)
  * slots they have s(e) - g(e) left for each other, so
  *     score <= score so far + g(0) + g(1) + min(s(0) - g(0), s(1) - g(1), inner limit),
- * which grows with g. The reach bound gives g inside the window. A chain that is stretched out of it is placed by its
- * list of sites instead, and g(e) is what its H can get from the best free sites beside placed H, each taken once. Such
- * nodes are few (below one in twenty), so this may be plain. */
+ * which grows with g. The reach bound gives g on the board. A chain stretched wider than that is placed by its list of
+ * sites instead, and g(e) is what its H can get from the best free sites beside placed H, each taken once. Such nodes
+ * are few (one in a hundred), so this may be plain. */
 #ifndef SF_CORE_BOUND_PARITY_H
 #define SF_CORE_BOUND_PARITY_H
+
+#include <string.h>
 
 #include "core/engines/bound_reach.h"
 
@@ -54,31 +56,50 @@ static int parity_take(const int n_sites[STEPS + 1], int n, int slots)
     return gain;
 }
 
-/* The parity bound by the list of places; path[left..right] is placed. */
-static int parity_bound_far(const bound_chain *chain, const bound_step *step, const bound_place *path, int score)
-{
+/* Free sites beside placed H, with how many. */
+typedef struct far_sites {
+    int n;
     bound_place site[SF_LENGTH_MAX * STEPS];
     uint8_t beside[SF_LENGTH_MAX * STEPS];
-    int n = 0, n_sites[2][STEPS + 1] = {{0}};
+    int n_sites[2][STEPS + 1]; /* by parity of the residue that can take them, and number of H */
+} far_sites;
+
+/* Adds the site of one H that is beside p; `seen` holds, wrapped around, what was added before. */
+static inline void far_add(far_sites *s, board *seen, bound_place p, int parity)
+{
+    if (board_has(seen, p)) {
+        for (int at = 0; at < s->n; at++) {
+            if (same_place(s->site[at], p)) {
+                s->n_sites[parity][s->beside[at]++]--;
+                s->n_sites[parity][s->beside[at]]++;
+                return;
+            }
+        }
+    }
+    *seen |= board_site(p);
+    s->site[s->n] = p;
+    s->beside[s->n++] = 1;
+    s->n_sites[parity][1]++;
+}
+
+/* The parity bound by the list of places; path[left..right] is placed, `occupied` holds them wrapped around. */
+static int parity_bound_far(const bound_chain *chain, const bound_step *step, const bound_place *path,
+                            const board *occupied, int score)
+{
+    far_sites s;
+    board seen = board_none();
+    s.n = 0;
+    memset(s.n_sites, 0, sizeof s.n_sites);
     for (int i = step->left; i <= step->right; i++) {
         for (int d = 0; chain->is_h[i] && d < STEPS; d++) {
             const bound_place p = place_step(path[i], board_step[d]);
-            int at = 0;
-            while (at < n && !same_place(site[at], p))
-                at++;
-            if (at < n) {
-                n_sites[!(i & 1)][beside[at]++]--;
-                n_sites[!(i & 1)][beside[at]]++;
-            } else if (place_find(path, step->left, step->right, p) < 0) {
-                site[n] = p;
-                beside[n++] = 1;
-                n_sites[!(i & 1)][1]++;
-            }
+            if (!board_has(occupied, p) || place_find(path, step->left, step->right, p) < 0)
+                far_add(&s, &seen, p, !(i & 1));
         }
     }
     int gain[2];
     for (int q = 0; q < 2; q++)
-        gain[q] = parity_take(n_sites[q], step->n_h[q], step->slots[q]);
+        gain[q] = parity_take(s.n_sites[q], step->n_h[q], step->slots[q]);
     return parity_bound(step, score, gain[0], gain[1]);
 }
 

@@ -20,7 +20,6 @@
 typedef struct sight {
     board free, live;       /* sites to end on, sites to pass through */
     board touch[STEPS + 1]; /* [k]: sites with at least k placed H beside them */
-    bool masked;
     board h_mask, p_mask;
 } sight;
 
@@ -29,6 +28,7 @@ typedef struct reach {
     board inner[2];           /* by parity: those of the H that are neither beside an end nor last */
     int n_inner[2];           /* how many such H there are */
     int takers[INNER + 1][2]; /* m(k) of these H, k in 1..INNER */
+    int room[INNER + 1][2];   /* sites of inner[q] with k placed H beside them, when they were counted last */
     int gain[2];              /* the others' contacts with placed H */
 } reach;
 
@@ -43,8 +43,12 @@ static inline void reach_take(reach *out, const sight *s, board r, int q, int n)
     out->h_sites |= r;
     out->inner[q] |= r;
     out->n_inner[q] += n;
-    for (int k = 1; k <= INNER && board_meet(r, s->touch[k]); k++)
-        out->takers[k][q] = least(out->takers[k][q] + n, board_count(out->inner[q] & s->touch[k]));
+    for (int k = 1; k <= INNER && board_meet(r, s->touch[k]); k++) {
+        const int takers = out->takers[k][q] + n;
+        if (takers > out->room[k][q]) /* sites are only added: count again when they seem not to suffice */
+            out->room[k][q] = board_count(out->inner[q] & s->touch[k]);
+        out->takers[k][q] = least(takers, out->room[k][q]);
+    }
 }
 
 /* The residue beside the end: one site, whose best neighbourhood counts, without the bond. */
@@ -120,11 +124,10 @@ static inline void reach_join(reach *out, const reach *other, const sight *s)
         out->n_inner[q] += other->n_inner[q];
         out->gain[q] += other->gain[q];
         for (int k = 1; k <= INNER; k++) {
-            if (out->takers[k][q] && other->takers[k][q])
-                out->takers[k][q] =
-                    least(out->takers[k][q] + other->takers[k][q], board_count(out->inner[q] & s->touch[k]));
-            else
-                out->takers[k][q] += other->takers[k][q];
+            const bool shared = out->takers[k][q] && other->takers[k][q];
+            out->takers[k][q] += other->takers[k][q];
+            if (shared && out->takers[k][q] > out->room[k][q] && out->takers[k][q] > other->room[k][q])
+                out->takers[k][q] = least(out->takers[k][q], board_count(out->inner[q] & s->touch[k]));
         }
     }
 }

@@ -23,7 +23,8 @@ typedef struct node {
     board occupied, h; /* meaningful while in_window */
     box box;
     bound_place left, right;
-    bool in_window;
+    bool in_window;   /* what was placed is narrower than the board */
+    bool ring_shared; /* ... by one only: sites beside it at one face are those at the other */
     int score;
     int n_open; /* axes opened so far */
     int limit;  /* no completion scores more */
@@ -68,18 +69,20 @@ static void root_init(node *root, tree *t)
 
 /* ---- bounds ---- */
 
-static inline bool box_grow(box *b, bound_place p)
+/* Returns the widest extent of the box, in sites. */
+static inline int box_grow(box *b, bound_place p)
 {
     const int8_t at[3] = {p.x, p.y, p.z};
-    bool fits = true;
+    int widest = 0;
     for (int axis = 0; axis < AXES; axis++) {
         if (at[axis] < b->low[axis])
             b->low[axis] = at[axis];
         if (at[axis] > b->high[axis])
             b->high[axis] = at[axis];
-        fits &= b->high[axis] - b->low[axis] < WINDOW;
+        const int extent = b->high[axis] - b->low[axis] + 1;
+        widest = extent > widest ? extent : widest;
     }
-    return fits;
+    return widest;
 }
 
 /* Runs that a fold with the target score can afford. */
@@ -108,18 +111,21 @@ static inline bool gaps_fillable(board gaps, const bound_schedule *schedule, con
     return board_count(gaps & board_even) <= step->n_h[q] && board_count(gaps & ~board_even) <= step->n_h[!q];
 }
 
-/* The reach bound with the sites that the runs still allow; `limit` is what was known. */
-static inline int masked_limit(const tree *t, const node *n, const bound_step *step, sight *s, const reach *open,
-                               int slack, int spare, int limit)
+/* Sites that open at most `slack` new lines. */
+static inline board few_new_lines(board h, int slack)
 {
-    board lines[AXES], gap[AXES];
-    s->masked = true;
-    s->h_mask = s->p_mask = ~board_none();
-    if (slack < AXES) {
-        for (int axis = 0; axis < AXES; axis++)
-            lines[axis] = board_lines(n->h, axis);
-        s->h_mask = of_axes(lines, AXES - slack);
-    }
+    board lines[AXES];
+    for (int axis = 0; axis < AXES; axis++)
+        lines[axis] = board_lines(h, axis);
+    return of_axes(lines, AXES - slack);
+}
+
+/* The reach bound with the sites that the runs still allow; `limit` is what was known. */
+static int masked_limit(const tree *t, const node *n, const bound_step *step, sight *s, const reach *open, int slack,
+                        int spare, int limit)
+{
+    board gap[AXES];
+    s->h_mask = slack < AXES ? few_new_lines(n->h, slack) : ~board_none();
     run_gaps(gap, n->h, open->h_sites, &n->box);
     if (spare == 0 && !gaps_fillable(of_axes(gap, 1), t->schedule, step))
         return t->target - 1;
@@ -128,7 +134,7 @@ static inline int masked_limit(const tree *t, const node *n, const bound_step *s
     if (!reach_init(&r, s, t->chain, t->schedule, step, n->left, n->right, true))
         return t->target - 1;
     for (int q = 0; q < 2; q++) {
-        if (board_count(r.inner[q]) < r.n_inner[q])
+        if (board_count(r.inner[q]) < r.n_inner[q] && !n->ring_shared)
             return t->target - 1;
     }
     return least(limit, parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1)));
@@ -141,18 +147,28 @@ static inline int node_limit(const tree *t, const node *n, const bound_step *ste
     const int cut = t->target - 1;
     const runs lines = runs_init(t, n);
     int spare = runs_spare(&lines, t->n_h);
+    int slack = lines.most - (lines.line[0] + lines.line[1] + lines.line[2]);
     if (spare < 0)
         return cut;
-    sight s = {.free = ~n->occupied};
+    sight s;
+    s.free = ~n->occupied;
     s.live = s.free & board_two_neighbours(s.free);
     board_layers(n->h, s.touch);
     reach r;
-    if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, false))
+    const bool masked = AXES == 3 && slack < AXES;
+    if (masked) {
+        s.h_mask = few_new_lines(n->h, slack);
+        s.p_mask = ~board_none();
+        if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, true))
+            return cut;
+    } else if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, false)) {
         return cut;
+    }
     int limit = parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
     if (limit < t->target)
         return cut;
-    if (AXES == 2 && conflict_excludes(&s, &r, t->chain, t->schedule, step, n->occupied, n->h, n->score, t->target))
+    if (AXES == 2 && !n->ring_shared &&
+        conflict_excludes(&s, &r, t->chain, t->schedule, step, n->occupied, n->h, n->score, t->target))
         return cut;
     if (spare > FAR_SPARE)
         return limit;
@@ -163,27 +179,38 @@ static inline int node_limit(const tree *t, const node *n, const bound_step *ste
             return cut;
     }
     const int splits = run_splits(n->h, r.h_sites, &n->box);
-    const int slack = lines.most - (lines.line[0] + lines.line[1] + lines.line[2]) - splits;
+    slack -= splits;
     spare -= splits;
     if (spare < 0)
         return cut;
-    return spare < AXES ? masked_limit(t, n, step, &s, &r, slack, spare, limit) : limit;
+    if (spare >= AXES || (masked && splits == 0)) /* a second flood would hardly say more than the first */
+        return limit;
+    return masked_limit(t, n, step, &s, &r, slack, spare, limit);
+}
+
+/* The same outside the window. What the torus wraps around can only hide lines. */
+static int far_limit(const tree *t, const node *n, const bound_step *step)
+{
+    const runs lines = runs_init(t, n);
+    if (runs_spare(&lines, t->n_h) < 0)
+        return t->target - 1;
+    return parity_bound_far(t->chain, step, t->path, &n->occupied, n->score);
 }
 
 /* ---- children ---- */
 
-/* Contacts with placed H of an H on p, less the bond with the residue before it. */
+/* Contacts with placed H of an H on p, less the bond with the residue before it. Where the ring is shared, a neighbour
+ * of p may be wrapped around. */
 static inline int contacts_at(const tree *t, const node *n, const bound_step *step, bound_place p, bool bonded)
 {
+    const bool plain = n->in_window && !n->ring_shared;
     int contacts = -(int)bonded;
     for (int d = 0; d < STEPS; d++) {
         const bound_place beside = place_step(p, board_step[d]);
-        if (n->in_window) {
-            contacts += board_has(&n->h, beside);
-        } else {
-            const int i = place_find(t->path, step->left, step->right, beside);
-            contacts += i >= 0 && t->chain->is_h[i];
-        }
+        if (!board_has(&n->h, beside))
+            continue;
+        const int i = plain ? -1 : place_find(t->path, step->left, step->right, beside);
+        contacts += plain || (i >= 0 && t->chain->is_h[i]);
     }
     return contacts;
 }
@@ -211,7 +238,9 @@ static inline bool child_place(node *child, const tree *t, const node *parent, c
     child->occupied |= site;
     if (is_h)
         child->h |= site;
-    child->in_window &= box_grow(&child->box, p);
+    const int extent = box_grow(&child->box, p);
+    child->in_window = extent < BOARD_SPAN;
+    child->ring_shared = extent == BOARD_SPAN - 1;
     if (step->to_right)
         child->right = p;
     else
@@ -247,7 +276,7 @@ static int node_children(tree *t, const node *parent, int n_placed, node *list)
             child.limit = node_limit(t, &child, next);
         } else {
             t->path[step->residue] = step->to_right ? child.right : child.left;
-            child.limit = parity_bound_far(t->chain, next, t->path, child.score);
+            child.limit = far_limit(t, &child, next);
         }
         if (child.limit < t->target)
             continue;
