@@ -1,5 +1,6 @@
 /* Tail merging against the plain enumeration: random and extreme sequences, any split, table size, piece and
  * instruction set, published histograms. STARFOLD_TEST_LONG=1 goes to longer chains. */
+#include "core/engines/merge_any.h"
 #include "core/engines/merge_cubic.h"
 #include "core/engines/merge_square.h"
 
@@ -306,6 +307,34 @@ static void test_like_letters(void)
     check_model(&model, "cubic", 10, 5);
 }
 
+/* Any model's way of merging against the plain enumeration, in two runs of pieces, from either end. */
+static void check_any(const sf_score_model *model, const char *lattice, int length, int n)
+{
+    sf_problem problem;
+    merge_workspace workspace;
+    merge_sizes sizes;
+    static any_job job;
+    uint64_t random = test_seed(), plain[SF_SCORES_MAX];
+    uint8_t elements[SF_LENGTH_MAX];
+    CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, sf_lattice_find(lattice), model, length, NULL), SF_OK);
+    CU_ASSERT_FATAL(sf_any_can(&problem));
+    sf_any_sizes(&problem, &sizes);
+    CU_ASSERT_EQUAL_FATAL(sf_merge_workspace_init(&workspace, &sizes, NULL), SF_OK);
+    for (int i = 0; i < n; i++) {
+        uint64_t merged[SF_SCORES_MAX] = {0};
+        for (int k = 0; k < length; k++)
+            elements[k] = (uint8_t)(test_random(&random) % (unsigned)model->n_letters);
+        sf_any_job_init(&job, &problem, elements, i % 2 == 1);
+        const size_t cut = (size_t)test_random(&random) % (job.n_pieces + 1);
+        sf_merge_workspace_renew(&workspace);
+        CU_ASSERT_EQUAL(sf_any_count(&job, &workspace, 0, cut, NULL, merged, NULL), SF_OK);
+        CU_ASSERT_EQUAL(sf_any_count(&job, &workspace, cut, job.n_pieces, NULL, merged, NULL), SF_OK);
+        CU_ASSERT_EQUAL(sf_walk_histogram(&problem, elements, NULL, plain, NULL), SF_OK);
+        CU_ASSERT(memcmp(merged, plain, (size_t)problem.n_scores * sizeof *plain) == 0);
+    }
+    sf_merge_workspace_free(&workspace);
+}
+
 /* Hydrophobic, positive, negative, neutral. */
 static void test_charges(void)
 {
@@ -316,18 +345,21 @@ static void test_charges(void)
         .weight = {{4, 0, 0, 0}, {0, -1, 1, 0}, {0, 1, -1, 0}, {0, 0, 0, 0}},
     };
     for (int length = 6; length <= 14; length++)
-        check_model(&model, "square", length, 6);
+        check_any(&model, "square", length, 6);
     for (int length = 6; length <= 10; length++)
-        check_model(&model, "cubic", length, 4);
+        check_any(&model, "cubic", length, 4);
+    check_model(&model, "cubic", 13, 1); /* by the engine's door */
 }
 
-/* Weights that need two bytes in a key, three letters, no zero among them. */
+/* Three letters, no zero among the weights; then one that needs two bytes in a key. */
 static void test_great_weights(void)
 {
-    static const sf_score_model model = {
-        .name = "great", .n_letters = 3, .letter = "ABC", .weight = {{9, -7, 2}, {-7, 22, 1}, {2, 1, -3}}};
-    check_model(&model, "square", 13, 8);
-    check_model(&model, "cubic", 8, 4);
+    static const sf_score_model mixed = {
+        .name = "mixed", .n_letters = 3, .letter = "ABC", .weight = {{3, -2, 1}, {-2, 7, 1}, {1, 1, -1}}};
+    static const sf_score_model great = {
+        .name = "great", .n_letters = 3, .letter = "ABC", .weight = {{0, -1, 0}, {-1, 22, 1}, {0, 1, -1}}};
+    check_any(&mixed, "square", 13, 8);
+    check_any(&great, "cubic", 9, 4);
 }
 
 static void test_stop(void)

@@ -53,6 +53,11 @@ bool sf_any_can(const sf_problem *problem)
     return width <= SF_SCORES_MAX && sf_lattice_conformations(problem->lattice, problem->length) > 0;
 }
 
+bool sf_any_pays(const sf_problem *problem)
+{
+    return problem->length >= (problem->lattice->dimension == 2 ? 20 : 13) && sf_any_can(problem);
+}
+
 static bool like(const sf_score_model *model, int a, int b)
 {
     return memcmp(model->weight[a], model->weight[b], sizeof model->weight[a]) == 0;

@@ -45,8 +45,10 @@ typedef struct any_job {
     any_level level[ANY_TAIL_MAX + 1];
 } any_job;
 
-/* True when sequences of the problem can be counted this way. */
+/* True when sequences of the problem can be counted this way, and when that is also faster than the plain enumeration.
+ */
 bool sf_any_can(const sf_problem *problem);
+bool sf_any_pays(const sf_problem *problem);
 
 /* Prepares the chain; which end is the tail makes no difference to what can be done, only to time. */
 void sf_any_job_init(any_job *job, const sf_problem *problem, const uint8_t *elements, bool reversed);

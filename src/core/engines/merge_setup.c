@@ -30,7 +30,7 @@ merge_kind sf_merge_kind(const sf_problem *problem)
     const int dimension = problem->lattice->dimension;
     if (sf_merge_can(dimension, problem->length) && one_class(problem->model, class_h, &weight))
         return dimension == 2 ? MERGE_SQUARE : MERGE_CUBIC;
-    return sf_any_can(problem) ? MERGE_ANY : MERGE_NOT;
+    return sf_any_pays(problem) ? MERGE_ANY : MERGE_NOT;
 }
 
 static merge_sizes sizes_of(const sf_problem *problem, merge_kind kind)
