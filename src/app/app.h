@@ -34,6 +34,10 @@ int sf_app_problem(const sf_app *app, int length, sf_problem *problem, sf_error 
 /* Engine options of the engine group. */
 void sf_app_engine_options(const sf_app *app, sf_engine_options *options);
 
+/* Fails on every rank, naming rank and option, when one has other options than rank 0: a configuration or a score model
+ * is read by each, and nodes may have different files of one name. Collective. */
+int sf_app_agree_options(const sf_app *app, sf_error *err);
+
 /* Flushes standard output; SF_EIO when something could not be written. */
 int sf_app_flush(sf_error *err);
 

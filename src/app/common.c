@@ -54,6 +54,38 @@ void sf_app_engine_options(const sf_app *app, sf_engine_options *options)
     options->table_file = settings->table[0] ? settings->table : NULL;
 }
 
+/* What this rank's options say otherwise than rank 0's. */
+static int compare_options(const sf_options *options, const sf_options *first, sf_error *err)
+{
+    static char mine[SF_TEXT_SIZE], theirs[SF_TEXT_SIZE];
+    for (int i = 0; i < options->n; i++) {
+        sf_option_text(options, i, sizeof mine, mine);
+        sf_option_text(first, i, sizeof theirs, theirs);
+        if (strcmp(mine, theirs) != 0)
+            return sf_fail(err, SF_EMISMATCH,
+                           "--%s is '%.60s' here but '%.60s' on rank 0; give all ranks the same options and files",
+                           options->option[i]->name, mine, theirs);
+    }
+    return 0;
+}
+
+int sf_app_agree_options(const sf_app *app, sf_error *err)
+{
+    if (app->comm.size == 1)
+        return 0;
+    sf_options *first = malloc(sizeof *first);
+    int code = first ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for comparing options");
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code) {
+        *first = app->options;
+        code = sf_comm_broadcast(&app->comm, sizeof first->settings, &first->settings, err);
+    }
+    if (!code)
+        code = sf_comm_agree(&app->comm, compare_options(&app->options, first, err), err);
+    free(first);
+    return code;
+}
+
 int sf_app_flush(sf_error *err)
 {
     errno = 0;

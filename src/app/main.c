@@ -82,7 +82,8 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
             sf_options_help(command, stdout);
         return 0;
     }
-    return command->run(app, err);
+    code = sf_app_agree_options(app, err);
+    return code ? code : command->run(app, err);
 }
 
 int main(int argc, char **argv)
