@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "core/contacts/map_table.h"
+#include "dist/comm.h"
 
 typedef struct sf_bench_options {
     int n_threads; /* of the benchmarks that compare threads */
     bool full;     /* with the cases that take long */
+    const sf_comm *comm; /* the ranks; those beyond the first take part only in what compares ranks */
 } sf_bench_options;
 
 /* A benchmark; one line for it in main.c. run returns 0, or a code after it has said what went wrong. */
@@ -17,12 +19,15 @@ typedef struct sf_bench {
     const char *name;
     const char *about;
     int (*run)(const sf_bench_options *options);
+    bool all_ranks; /* run on every rank; the others on the first alone */
 } sf_bench;
 
 extern const sf_bench sf_bench_build, sf_bench_sets, sf_bench_histograms, sf_bench_memory; /* bench_table.c */
 extern const sf_bench sf_bench_census;                                                     /* bench_census.c */
 extern const sf_bench sf_bench_threads;                                                    /* bench_threads.c */
 extern const sf_bench sf_bench_walk;                                                       /* bench_walk.c */
+
+extern const sf_bench sf_bench_paper, sf_bench_ranks;                                      /* bench_search.c */
 
 /* Seconds on a clock that only goes forward. */
 double sf_bench_now(void);

@@ -64,4 +64,4 @@ static int run(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_census = {"census", "the census of all sequences of a length", run};
+const sf_bench sf_bench_census = {"census", "the census of all sequences of a length", run, false};

@@ -48,7 +48,7 @@ static int run_build(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_build = {"build", "building tables, by groups and plainly", run_build};
+const sf_bench sf_bench_build = {"build", "building tables, by groups and plainly", run_build, false};
 
 /* ---- questions ---- */
 
@@ -177,7 +177,7 @@ static int run_sets(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_sets = {"sets", "sets of scores from a table", run_sets};
+const sf_bench sf_bench_sets = {"sets", "sets of scores from a table", run_sets, false};
 
 static int run_histograms(const sf_bench_options *options)
 {
@@ -201,7 +201,7 @@ static int run_histograms(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_histograms = {"histograms", "histograms from a table", run_histograms};
+const sf_bench sf_bench_histograms = {"histograms", "histograms from a table", run_histograms, false};
 
 /* ---- memory ---- */
 
@@ -227,4 +227,4 @@ static int run_memory(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_memory = {"memory", "bytes a contact map", run_memory};
+const sf_bench sf_bench_memory = {"memory", "bytes a contact map", run_memory, false};

@@ -114,4 +114,4 @@ static int run(const sf_bench_options *options)
     return 0;
 }
 
-const sf_bench sf_bench_threads = {"threads", "several threads against one, beside busy loops", run};
+const sf_bench sf_bench_threads = {"threads", "several threads against one, beside busy loops", run, false};

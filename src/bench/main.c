@@ -11,7 +11,7 @@
 
 static const sf_bench *const benches[] = {
     &sf_bench_build, &sf_bench_sets, &sf_bench_histograms, &sf_bench_memory, &sf_bench_census,
-    &sf_bench_walk,  &sf_bench_threads,
+    &sf_bench_walk,  &sf_bench_threads, &sf_bench_paper, &sf_bench_ranks,
 };
 
 enum { N_BENCHES = sizeof benches / sizeof *benches };
@@ -116,9 +116,9 @@ static const sf_bench *find(const char *name)
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* The command line, and what it asks for. Returns the exit status. */
+static int run_words(int argc, char **argv, sf_bench_options *options)
 {
-    sf_bench_options options = {.n_threads = 2};
     bool chosen[N_BENCHES] = {false}, some = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -128,9 +128,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--list") == 0)
             return list();
         if (strcmp(argv[i], "--full") == 0) {
-            options.full = true;
+            options->full = true;
         } else if (strcmp(argv[i], "--threads") == 0 && atoi(value) >= 1) {
-            options.n_threads = atoi(argv[++i]);
+            options->n_threads = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--only") == 0 && bench) {
             for (int b = 0; b < N_BENCHES; b++)
                 chosen[b] = chosen[b] || benches[b] == bench;
@@ -142,16 +142,33 @@ int main(int argc, char **argv)
         }
     }
     sf_error err;
+    const bool speaks = options->comm->rank == 0;
     if (sf_isa_check(&err) != 0) {
         fprintf(stderr, "starfold-bench: %s\n", err.text);
         return sf_error_status(err.code);
     }
-    printf("instruction set %s; the least of several runs; 'over' marks a figure above its target\n",
-           sf_isa_name(sf_isa_get()));
+    if (speaks)
+        printf("instruction set %s; the least of several runs; 'over' marks a figure above its target\n",
+               sf_isa_name(sf_isa_get()));
     for (int i = 0; i < N_BENCHES; i++) {
-        int status = !some || chosen[i] ? benches[i]->run(&options) : 0;
+        bool runs = (!some || chosen[i]) && (speaks || benches[i]->all_ranks);
+        int status = runs ? benches[i]->run(options) : 0;
         if (status != 0)
             return sf_error_status(status);
     }
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    sf_comm comm;
+    sf_error err;
+    if (sf_comm_open(&comm, &argc, &argv, &err) != 0) {
+        fprintf(stderr, "starfold-bench: %s\n", err.text);
+        return sf_error_status(err.code);
+    }
+    sf_bench_options options = {.n_threads = 2, .comm = &comm};
+    int status = run_words(argc, argv, &options);
+    sf_comm_close(&comm);
+    return status;
 }
