@@ -112,8 +112,8 @@ static inline int set_base(const uint32_t *record, const sf_set_query *q)
     return __builtin_popcountll((record[0] | (uint64_t)record[1] << 32) & q->top_mask);
 }
 
-/* With the middle level: appends the groups of the found nodes, with their ceilings, to the n_groups known so far; returns how many are
- * known then. */
+/* With the middle level: appends the groups of the found nodes, with their ceilings, to the n_groups known so far; returns
+ * how many are known then. */
 static size_t set_open(const sf_set_table *t, const sf_set_query *q, sf_set_work *work, size_t n, size_t n_groups)
 {
     enum { START_AHEAD = 16, RECORD_AHEAD = 8, LINE = 16 };
