@@ -66,8 +66,8 @@ same_bytes() { # NAME
 
 by_srun=$(submit srun "by srun")
 by_mpirun=$(submit mpirun "by mpirun")
-wait_for 90 "srun: second piece runs" piece_runs "$by_srun" 2
-wait_for 90 "mpirun: second piece runs" piece_runs "$by_mpirun" 2
+wait_for 200 "srun: second piece runs" piece_runs "$by_srun" 2
+wait_for 200 "mpirun: second piece runs" piece_runs "$by_mpirun" 2
 grep -q "ended with status 75" "$work/by srun/search-$by_srun.log" || fail "srun: the first piece did not end with status 75"
 grep -q "ended with status 75" "$work/by mpirun/search-$by_mpirun.log" ||
     fail "mpirun: the first piece did not end with status 75"
@@ -81,8 +81,8 @@ by_mpirun=$(submit mpirun "by mpirun")
 # One search that nobody interrupts, meanwhile: another number of ranks and threads, the same bytes.
 run_whole --threads 2
 say "the uninterrupted search is done"
-wait_for 300 "srun: done" is_over "$by_srun"
-wait_for 300 "mpirun: done" is_over "$by_mpirun"
+wait_for 600 "srun: done" is_over "$by_srun"
+wait_for 600 "mpirun: done" is_over "$by_mpirun"
 for job in "$by_srun" "$by_mpirun"; do
     [ "$(field "$job" JobState)" = COMPLETED ] || fail "job $job ended as $(field "$job" JobState)"
 done

@@ -265,6 +265,26 @@ static int merge_groups(build *b, sf_error *err)
     return status == 0 ? 0 : sf_fail(err, status, "out of memory for merging groups of contact maps");
 }
 
+/* Room for n maps. What a single thread has found lies in the right order already and is taken over. */
+static int take_room(build *b, sf_map_table *table, size_t n, sf_error *err)
+{
+    found *t = &b->threads[0];
+    if (b->options->n_threads > 1)
+        return sf_map_table_alloc(table, b->lattice, b->layout.length, n, err);
+    table->lattice = b->lattice;
+    table->layout = b->layout;
+    table->n_maps = n;
+    table->low = t->map;
+    table->count = t->count;
+    t->map = NULL;
+    t->count = NULL;
+    if (table->layout.n_words > 1)
+        table->high = sf_array_alloc(n, sizeof *table->high);
+    if (table->layout.n_words == 1 || table->high)
+        return 0;
+    return sf_fail(err, SF_ENOMEM, "out of memory for a table of %zu contact maps of %d residues", n, b->layout.length);
+}
+
 /* Writes the pieces, in the order of the groups, to the table. */
 static int assemble(build *b, sf_map_table *table, sf_error *err)
 {
@@ -274,25 +294,30 @@ static int assemble(build *b, sf_map_table *table, sf_error *err)
         b->tasks[i].last = n; /* from here on: where the piece goes */
         n += here;
     }
-    int status = sf_map_table_alloc(table, b->lattice, b->layout.length, n, err);
+    const found *threads = b->threads;
+    found alone = {.map = threads[0].map, .count = threads[0].count};
+    int status = take_room(b, table, n, err);
     if (status != 0)
         return status;
+    if (b->options->n_threads == 1)
+        threads = &alone; /* read and written in place */
     uint64_t conformations = 0;
     int most = 0;
 #pragma omp parallel for num_threads(b->options->n_threads) schedule(dynamic, 64) reduction(+ : conformations)         \
     reduction(max : most)
     for (size_t i = 0; i < b->n_tasks; i++) {
         const task *k = &b->tasks[i];
-        const found *t = &b->threads[k->thread];
+        const found *t = &threads[k->thread];
         sf_contact_map prefix = (sf_contact_map)b->prefixes[k->first].map << b->tail_bits;
         for (size_t j = 0; j < k->n; j++) {
             sf_contact_map map = prefix | t->map[k->offset + j];
+            uint32_t count = t->count[k->offset + j];
             int contacts = sf_contact_count(map);
             table->low[k->last + j] = (uint64_t)map;
             if (table->high)
                 table->high[k->last + j] = (uint64_t)(map >> 64);
-            table->count[k->last + j] = t->count[k->offset + j];
-            conformations += t->count[k->offset + j];
+            table->count[k->last + j] = count;
+            conformations += count;
             most = contacts > most ? contacts : most;
         }
     }

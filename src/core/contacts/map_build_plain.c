@@ -78,6 +78,12 @@ static void add(walker *w, sf_contact_map map)
         widen(w);
 }
 
+/* What a cell holds when the residue is there. */
+static uint32_t label(int residue)
+{
+    return SF_MAP_BOARD_TAKEN | sf_map_board_place(residue);
+}
+
 /* Places residues k.. in every way, the site of residue k - 1 and the map so far given. */
 static void walk(walker *w, int k, int position, int axes, sf_contact_map map)
 {
@@ -92,8 +98,11 @@ static void walk(walker *w, int k, int position, int axes, sf_contact_map map)
         int next = position + w->board.offset[i];
         if (w->board.cell[next])
             continue;
-        uint32_t row = sf_map_board_touched(&w->board, next) & ~sf_map_board_label(k - 1);
-        w->board.cell[next] = sf_map_board_label(k);
+        uint32_t row = 0;
+        for (int j = 0; j < w->board.n_steps; j++)
+            row |= w->board.cell[next + w->board.offset[j]];
+        row &= ~label(k - 1);
+        w->board.cell[next] = label(k);
         walk(w, k + 1, next, i == 2 * axes ? axes + 1 : axes, map | (sf_contact_map)row << w->layout.first[k]);
         w->board.cell[next] = 0;
     }
@@ -144,8 +153,8 @@ int sf_map_table_build_plain(sf_map_table *table, const sf_lattice *lattice, int
     if (status != 0)
         goto out;
     int second = w.board.origin + w.board.offset[0];
-    w.board.cell[w.board.origin] = sf_map_board_label(0);
-    w.board.cell[second] = sf_map_board_label(1);
+    w.board.cell[w.board.origin] = label(0);
+    w.board.cell[second] = label(1);
     walk(&w, 2, second, 1, 0);
     status = w.status;
     if (status == SF_ENOMEM)

@@ -120,35 +120,69 @@ static inline void add(sf_map_finisher *f, uint64_t map, uint32_t count)
     }
 }
 
-/* The last two residues when every direction is open to both, residue length - 3 being at `position`. */
+/* Puts a residue on its site, or takes it away: its place bit in all cells around, so that every cell holds the row of
+ * contacts that a residue there would own. */
+static inline void toggle(sf_map_board *board, int position, int residue)
+{
+    uint32_t place = sf_map_board_place(residue);
+    board->cell[position] ^= SF_MAP_BOARD_TAKEN;
+    for (int i = 0; i < board->n_steps; i++)
+        board->cell[position + board->offset[i]] ^= place;
+}
+
+static __attribute__((noinline)) void add_each(sf_map_finisher *f, const uint64_t *maps, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add(f, maps[i], 1);
+}
+
+/* Adds 1 to each of the maps, most of which are there already. */
+static inline void add_known(sf_map_finisher *f, const uint64_t *maps, size_t n)
+{
+    sf_tail *table = f->table;
+    const uint32_t epoch = f->epoch;
+    for (size_t i = 0; i < n; i++) {
+        sf_tail *entry = &table[slot_of(f, maps[i])];
+        if (entry->map == maps[i] && entry->epoch == epoch) {
+            entry->count++;
+            continue;
+        }
+        add(f, maps[i], 1);
+        if (f->table != table || f->epoch != epoch) { /* it was widened */
+            add_each(f, maps + i + 1, n - i - 1);
+            return;
+        }
+    }
+}
+
+/* The last two residues when every direction is open to both, residue length - 3 being at `position`. Which neighbours are
+ * free is hard to foresee, so every ending is written down and those that do not count are written over. */
 static inline __attribute__((always_inline)) void last_two(sf_map_finisher *f, int n_steps, int position, uint64_t map)
 {
-    const uint32_t *cell = f->board.cell;
-    const int *offset = f->board.offset;
-    int length = f->layout.length, shift = f->layout.first[length - 2];
-    uint32_t own = ~sf_map_board_label(length - 3);
+    const uint32_t *cell = f->board.cell + position;
+    const int shift = f->layout.first[f->layout.length - 2];
+    const uint32_t own = ~sf_map_board_place(f->layout.length - 3);
+    uint64_t ending[SF_STEPS_MAX * SF_STEPS_MAX];
+    ptrdiff_t offset[SF_STEPS_MAX];
+    size_t n = 0;
     uint32_t n_apart = 0; /* endings in which neither touches anything */
+    for (int i = 0; i < n_steps; i++)
+        offset[i] = f->board.offset[i];
+#pragma GCC unroll 6
     for (int i = 0; i < n_steps; i++) {
-        int p = position + offset[i];
-        if (cell[p])
+        const uint32_t *p = cell + offset[i];
+        if (*p & SF_MAP_BOARD_TAKEN)
             continue;
-        uint32_t row = 0, n_last_apart = 0;
-        for (int j = 0; j < n_steps; j++)
-            row |= cell[p + offset[j]];
-        row &= own;
+        uint32_t row = *p & own, n_last_apart = 0;
         uint64_t both = map | (uint64_t)row << shift;
+#pragma GCC unroll 6
         for (int j = 0; j < n_steps; j++) {
-            int q = p + offset[j];
-            if (cell[q])
+            if (j == (i ^ 1)) /* back to residue length - 3 */
                 continue;
-            uint32_t last = 0;
-            for (int k = 0; k < n_steps; k++)
-                last |= cell[q + offset[k]];
-            last &= ~SF_MAP_BOARD_TAKEN; /* p is not marked, so the predecessor is not in it */
-            if (last)
-                add(f, both | last, 1);
-            else
-                n_last_apart++;
+            uint32_t last = p[offset[j]]; /* residue length - 2 is not marked, so it is not in it */
+            ending[n] = both | last;
+            n += (int32_t)last > 0; /* free, and it touches something */
+            n_last_apart += last == 0;
         }
         if (n_last_apart && row)
             add(f, both, n_last_apart);
@@ -157,31 +191,78 @@ static inline __attribute__((always_inline)) void last_two(sf_map_finisher *f, i
     }
     if (n_apart)
         add(f, map, n_apart);
+    add_known(f, ending, n);
 }
 
+static inline __attribute__((always_inline)) void toggle_open(sf_map_board *board, int n_steps, int position, uint32_t place)
+{
+    uint32_t *cell = board->cell + position;
+    *cell ^= SF_MAP_BOARD_TAKEN;
+#pragma GCC unroll 3
+    for (int i = 0; i < n_steps; i += 2) {
+        cell[board->offset[i]] ^= place;
+        cell[-board->offset[i]] ^= place;
+    }
+}
+
+/* Residues k .. when every direction is open to them, k <= length - 2. `self` is the function that calls this, for its
+ * n_steps: one copy of all loops for each lattice. */
+typedef void (*place_function)(sf_map_finisher *f, int k, int position, uint64_t map);
+
+static inline __attribute__((always_inline)) void place_open(sf_map_finisher *f, int n_steps, int k, int position, uint64_t map,
+                                                             place_function self)
+{
+    if (k == f->layout.length - 2) {
+        last_two(f, n_steps, position, map);
+        return;
+    }
+    const uint32_t own = ~sf_map_board_place(k - 1), place = sf_map_board_place(k);
+    const int shift = f->layout.first[k];
+    for (int i = 0; i < n_steps; i++) {
+        int next = position + f->board.offset[i];
+        uint32_t here = f->board.cell[next];
+        if (here & SF_MAP_BOARD_TAKEN)
+            continue;
+        toggle_open(&f->board, n_steps, next, place);
+        self(f, k + 1, next, map | (uint64_t)(here & own) << shift);
+        toggle_open(&f->board, n_steps, next, place);
+    }
+}
+
+static void place_open4(sf_map_finisher *f, int k, int position, uint64_t map)
+{
+    place_open(f, 4, k, position, map, place_open4);
+}
+
+static void place_open6(sf_map_finisher *f, int k, int position, uint64_t map)
+{
+    place_open(f, 6, k, position, map, place_open6);
+}
+
+/* Residues k .., also where axes are still to be opened, or fewer than two residues are left. */
 static void place(sf_map_finisher *f, int k, int position, int axes, uint64_t map)
 {
-    int length = f->layout.length;
+    int length = f->layout.length, choices = sf_map_board_choices(&f->board, axes);
     if (k == length) {
         add(f, map, 1);
         return;
     }
-    int choices = sf_map_board_choices(&f->board, axes);
-    if (k == length - 2 && choices == f->board.n_steps) {
+    if (k <= length - 2 && choices == f->board.n_steps) {
         if (choices == 4)
-            last_two(f, 4, position, map);
+            place_open4(f, k, position, map);
         else
-            last_two(f, 6, position, map);
+            place_open6(f, k, position, map);
         return;
     }
     for (int i = 0; i < choices; i++) {
         int next = position + f->board.offset[i];
-        if (f->board.cell[next])
+        uint64_t here = f->board.cell[next];
+        if (here & SF_MAP_BOARD_TAKEN)
             continue;
-        uint32_t row = sf_map_board_touched(&f->board, next) & ~sf_map_board_label(k - 1);
-        f->board.cell[next] = sf_map_board_label(k);
-        place(f, k + 1, next, i == 2 * axes ? axes + 1 : axes, map | (uint64_t)row << f->layout.first[k]);
-        f->board.cell[next] = 0;
+        here &= ~sf_map_board_place(k - 1);
+        toggle(&f->board, next, k);
+        place(f, k + 1, next, i == 2 * axes ? axes + 1 : axes, map | here << f->layout.first[k]);
+        toggle(&f->board, next, k);
     }
 }
 
@@ -197,13 +278,11 @@ void sf_map_finisher_add(sf_map_finisher *f, const sf_map_prefix *prefix)
         axes += step == 2 * axes;
     }
     for (int k = 0; k < f->prefix_length; k++)
-        f->board.cell[path[k]] = sf_map_board_label(k);
+        toggle(&f->board, path[k], k);
     place(f, f->prefix_length, path[f->prefix_length - 1], axes, 0);
     for (int k = 0; k < f->prefix_length; k++)
-        f->board.cell[path[k]] = 0;
+        toggle(&f->board, path[k], k);
 }
-
-enum { RUN = 12 };
 
 static void insertion_sort(sf_tail *tails, size_t n)
 {
@@ -216,41 +295,48 @@ static void insertion_sort(sf_tail *tails, size_t n)
     }
 }
 
-static void merge(const sf_tail *a, size_t n_a, const sf_tail *b, size_t n_b, sf_tail *out)
-{
-    size_t i = 0, j = 0;
-    while (i < n_a && j < n_b) {
-        bool first = a[i].map < b[j].map;
-        *out++ = first ? a[i] : b[j];
-        i += first;
-        j += !first;
-    }
-    memcpy(out, a + i, (n_a - i) * sizeof *out);
-    memcpy(out + (n_a - i), b + j, (n_b - j) * sizeof *out);
-}
+enum { DIGIT = 8, N_DIGITS = 1 << DIGIT, PASSES_MAX = 64 / DIGIT, FEW_TAILS = 24 };
 
-int sf_map_finisher_tails(const sf_map_finisher *f, sf_tail *tails, sf_tail *scratch)
+/* Least significant digit first; digits in which all are equal are passed over. */
+static void radix_sort(sf_tail *tails, sf_tail *scratch, size_t n, int n_passes)
 {
-    if (f->failed)
-        return SF_ENOMEM;
-    size_t n = f->n_used;
-    for (size_t i = 0; i < n; i++)
-        tails[i] = f->table[f->used[i]];
-    for (size_t i = 0; i < n; i += RUN)
-        insertion_sort(tails + i, n - i < RUN ? n - i : RUN);
+    uint32_t start[PASSES_MAX][N_DIGITS];
+    memset(start, 0, (size_t)n_passes * sizeof start[0]);
+    for (size_t i = 0; i < n; i++) {
+        for (int pass = 0; pass < n_passes; pass++)
+            start[pass][tails[i].map >> DIGIT * pass & (N_DIGITS - 1)]++;
+    }
     sf_tail *from = tails, *to = scratch;
-    for (size_t width = RUN; width < n; width *= 2) {
-        for (size_t i = 0; i < n; i += 2 * width) {
-            size_t n_a = n - i < width ? n - i : width;
-            size_t n_b = n - i - n_a < width ? n - i - n_a : width;
-            merge(from + i, n_a, from + i + n_a, n_b, to + i);
+    for (int pass = 0; pass < n_passes; pass++) {
+        if (start[pass][from[0].map >> DIGIT * pass & (N_DIGITS - 1)] == n)
+            continue;
+        uint32_t sum = 0;
+        for (int d = 0; d < N_DIGITS; d++) {
+            uint32_t here = start[pass][d];
+            start[pass][d] = sum;
+            sum += here;
         }
+        for (size_t i = 0; i < n; i++)
+            to[start[pass][from[i].map >> DIGIT * pass & (N_DIGITS - 1)]++] = from[i];
         sf_tail *swap = from;
         from = to;
         to = swap;
     }
     if (from != tails)
         memcpy(tails, from, n * sizeof *tails);
+}
+
+int sf_map_finisher_tails(const sf_map_finisher *f, sf_tail *tails, sf_tail *scratch)
+{
+    if (f->failed)
+        return SF_ENOMEM;
+    int bits = sf_contact_tail_bits(&f->layout, f->prefix_length);
+    for (size_t i = 0; i < f->n_used; i++)
+        tails[i] = f->table[f->used[i]];
+    if (f->n_used <= FEW_TAILS)
+        insertion_sort(tails, f->n_used);
+    else
+        radix_sort(tails, scratch, f->n_used, (bits + DIGIT - 1) / DIGIT);
     return 0;
 }
 
@@ -272,16 +358,17 @@ static void list(sf_map_finisher *f, prefix_list *l, int k, int position, int ax
     int choices = sf_map_board_choices(&f->board, axes);
     for (int i = 0; i < choices; i++) {
         int next = position + f->board.offset[i];
-        if (f->board.cell[next])
+        uint64_t here = f->board.cell[next];
+        if (here & SF_MAP_BOARD_TAKEN)
             continue;
-        uint64_t row = sf_map_board_touched(&f->board, next) & ~sf_map_board_label(k - 1);
+        here &= ~sf_map_board_place(k - 1);
         sf_map_prefix longer = prefix;
         if (f->layout.width[k] > 0)
-            longer.map |= row << (f->layout.first[k] - l->tail_bits);
+            longer.map |= here << (f->layout.first[k] - l->tail_bits);
         longer.steps |= (uint64_t)i << 3 * (k - 2);
-        f->board.cell[next] = sf_map_board_label(k);
+        toggle(&f->board, next, k);
         list(f, l, k + 1, next, i == 2 * axes ? axes + 1 : axes, longer);
-        f->board.cell[next] = 0;
+        toggle(&f->board, next, k);
     }
 }
 
@@ -290,10 +377,10 @@ size_t sf_map_finisher_prefixes(sf_map_finisher *f, sf_map_prefix *prefixes, siz
     prefix_list l = {.prefixes = prefixes, .room = room};
     l.tail_bits = sf_contact_tail_bits(&f->layout, f->prefix_length);
     int second = f->board.origin + f->board.offset[0];
-    f->board.cell[f->board.origin] = sf_map_board_label(0);
-    f->board.cell[second] = sf_map_board_label(1);
+    toggle(&f->board, f->board.origin, 0);
+    toggle(&f->board, second, 1);
     list(f, &l, 2, second, 1, (sf_map_prefix){0});
-    f->board.cell[f->board.origin] = 0;
-    f->board.cell[second] = 0;
+    toggle(&f->board, f->board.origin, 0);
+    toggle(&f->board, second, 1);
     return l.n;
 }
