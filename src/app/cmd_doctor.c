@@ -22,6 +22,8 @@ enum { WARNINGS_MAX = 16 };
 typedef struct diagnosis {
     const sf_app *app;
     sf_launch_rank *ranks;
+    bool hdf5_threads;
+    uint64_t memory_each; /* bytes, when all ranks take the same */
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING], hdf5[32];
     const char *thread_level;
     char folder[SF_TEXT_SIZE];
@@ -66,24 +68,48 @@ static bool count_host(const diagnosis *d, int first, int *threads, int *cpus)
     return true;
 }
 
+/* Threads of all ranks that may run on no other cores than those of rank `r`; false when an earlier rank of its host
+ * may use the same ones. */
+static bool count_within(const diagnosis *d, int r, int *threads)
+{
+    *threads = 0;
+    for (int other = 0; other < d->app->comm.size; other++) {
+        bool within = strcmp(d->ranks[other].host, d->ranks[r].host) == 0;
+        for (int i = 0; i < SF_CPUS_MAX / 32; i++)
+            within = within && (d->ranks[other].cpus[i] & ~d->ranks[r].cpus[i]) == 0;
+        if (within && other < r && d->ranks[other].n_cpus == d->ranks[r].n_cpus)
+            return false;
+        *threads += within ? d->ranks[other].threads : 0;
+    }
+    return true;
+}
+
 static void look_at_cores(diagnosis *d)
 {
     for (int r = 0; r < d->app->comm.size; r++) {
         const sf_launch_rank *rank = &d->ranks[r];
-        int threads, cpus;
+        int threads, cpus, within;
         if (rank->threads > rank->n_cpus)
             warn(
                 d,
                 "rank %d on %s has %d threads but may use %d cores: launch with --bind-to none, or --map-by slot:PE=%d "
                 "--bind-to core",
                 r, rank->host, rank->threads, rank->n_cpus, rank->threads);
-        if (count_host(d, r, &threads, &cpus) && threads > cpus)
+        char list[64];
+        sf_launch_cpus_text(rank, sizeof list, list);
+        bool first = count_host(d, r, &threads, &cpus);
+        if (count_within(d, r, &within) && within > rank->n_cpus && within > rank->threads && rank->n_cpus < cpus)
+            warn(d, "ranks on %s share cores: %d threads in all have cores %s alone; launch with --bind-to none",
+                 rank->host, within, list);
+        if (first && threads > cpus)
             warn(d, "%s has %d threads in all on %d cores: fewer ranks or threads would be as fast", rank->host,
                  threads, cpus);
     }
-    if (d->cpu_limit && d->cpu_limit < 100 * (int64_t)d->ranks[0].threads)
-        warn(d, "the control group allows %.2f cores, this rank has %d threads", (double)d->cpu_limit / 100,
-             d->ranks[0].threads);
+    int here, unused;
+    (void)count_host(d, 0, &here, &unused);
+    if (d->cpu_limit && d->cpu_limit < 100 * (int64_t)here)
+        warn(d, "the control group allows %.2f cores, the ranks on this host have %d threads",
+             (double)d->cpu_limit / 100, here);
 }
 
 /* ---- the output folder ---- */
@@ -148,6 +174,7 @@ static void look_at_libraries(diagnosis *d)
     d->mpi[strcspn(d->mpi, ",\n")] = '\0';
     if (sf_hdf5_version(d->hdf5) != d->hdf5)
         snprintf(d->hdf5, sizeof d->hdf5, "unknown");
+    d->hdf5_threads = sf_hdf5_threads();
     d->thread_level = "not initialised";
     if (d->app->comm.mpi && MPI_Query_thread(&level) == MPI_SUCCESS)
         d->thread_level = level == MPI_THREAD_SINGLE       ? levels[0]
@@ -168,12 +195,18 @@ static void print_text(const diagnosis *d)
     char text[32], more[32];
     printf("starfold %s (%s), instruction set %s\n", sf_version, sf_revision, sf_isa_name(sf_isa_get()));
     printf("  MPI             %s, threads %s\n", d->mpi, d->thread_level);
-    printf("  HDF5            %s\n", d->hdf5);
+    printf("  HDF5            %s, %s (one thread calls it)\n", d->hdf5,
+           d->hdf5_threads ? "thread-safe" : "not thread-safe");
     printf("  ranks           %d\n", d->app->comm.size);
-    for (int r = 0; r < d->app->comm.size; r++)
-        printf("    rank %-5d    %s, %d thread%s on %d core%s\n", r, d->ranks[r].host, d->ranks[r].threads,
-               d->ranks[r].threads == 1 ? "" : "s", d->ranks[r].n_cpus, d->ranks[r].n_cpus == 1 ? "" : "s");
-    printf("  memory free     %s\n", sf_bytes_text(d->memory, text));
+    for (int r = 0; r < d->app->comm.size; r++) {
+        const sf_launch_rank *rank = &d->ranks[r];
+        char list[64];
+        sf_launch_cpus_text(rank, sizeof list, list);
+        printf("    rank %-5d    %s, %d thread%s on %d core%s (%s)\n", r, rank->host, rank->threads,
+               rank->threads == 1 ? "" : "s", rank->n_cpus, rank->n_cpus == 1 ? "" : "s", list);
+    }
+    printf("  memory free     %s within all limits, %s for each rank\n", sf_bytes_text(d->memory, text),
+           sf_bytes_text(d->memory_each, more));
     if (d->cpu_limit)
         printf("  core limit      %.2f (control group)\n", (double)d->cpu_limit / 100);
     printf("  output folder   %s: locking %s, %s free\n", d->folder, d->locking, sf_bytes_text(d->disk_free, text));
@@ -193,15 +226,22 @@ static int print_json(const diagnosis *d, sf_error *err)
     cJSON_AddStringToObject(document, "mpi", d->mpi);
     cJSON_AddStringToObject(document, "mpi_threads", d->thread_level);
     cJSON_AddStringToObject(document, "hdf5", d->hdf5);
+    cJSON_AddBoolToObject(document, "hdf5_thread_safe", d->hdf5_threads);
     cJSON *ranks = cJSON_AddArrayToObject(document, "ranks");
     for (int r = 0; r < d->app->comm.size; r++) {
         cJSON *rank = cJSON_CreateObject();
         cJSON_AddStringToObject(rank, "host", d->ranks[r].host);
         sf_json_add_integer(rank, "threads", d->ranks[r].threads);
         sf_json_add_integer(rank, "cores", d->ranks[r].n_cpus);
+        char list[256];
+        sf_launch_cpus_text(&d->ranks[r], sizeof list, list);
+        cJSON_AddStringToObject(rank, "affinity", list);
+        sf_json_add_count(rank, "memory_free_bytes", d->ranks[r].memory);
         cJSON_AddItemToArray(ranks, rank);
     }
     sf_json_add_count(document, "memory_free_bytes", d->memory);
+    sf_json_add_count(document, "memory_each_bytes", d->memory_each);
+    cJSON_AddNumberToObject(document, "core_limit", (double)d->cpu_limit / 100);
     cJSON_AddStringToObject(document, "folder", d->folder);
     cJSON_AddStringToObject(document, "locking", d->locking);
     sf_json_add_count(document, "disk_free_bytes", d->disk_free);
@@ -216,7 +256,9 @@ static int doctor(sf_app *app, sf_error *err)
 {
     static diagnosis d;
     d.app = app;
-    int code = sf_launch_gather(app, &d.ranks, err);
+    int code = sf_launch_memory(app, &d.memory_each, err);
+    if (!code)
+        code = sf_launch_gather(app, &d.ranks, err);
     if (code || !sf_app_speaks(app))
         goto out;
     d.memory = sf_memory_available();

@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 
 enum {
+    GROUP_SIZE = 4096,
     MEMORY_SHIFT = 16,
     HOST_WORDS = SF_HOST_SIZE / 4,
     CPU_WORDS = SF_CPUS_MAX / 32,
@@ -83,9 +84,13 @@ int sf_launch_memory(const sf_app *app, uint64_t *bytes, sf_error *err)
     return code;
 }
 
-/* Reads up to two numbers of a small file; returns how many there were. */
-static int read_numbers(const char *path, long long *a, long long *b)
+/* ---- control groups ---- */
+
+/* Reads up to two numbers of a file of a group; returns how many there were ("max" is none). */
+static int read_numbers(const char *folder, const char *name, long long *a, long long *b)
 {
+    char path[GROUP_SIZE + 64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "r");
     int n = file ? fscanf(file, "%lld %lld", a, b) : 0;
     if (file)
@@ -93,13 +98,69 @@ static int read_numbers(const char *path, long long *a, long long *b)
     return n;
 }
 
+/* Cores, in hundredths, that a group allows; INT64_MAX for no limit. */
+static int64_t group_cpus(const char *folder, bool version_2)
+{
+    long long quota = 0, period = 0, unused;
+    bool found = version_2 ? read_numbers(folder, "cpu.max", &quota, &period) == 2
+                           : read_numbers(folder, "cpu.cfs_quota_us", &quota, &unused) >= 1 &&
+                                 read_numbers(folder, "cpu.cfs_period_us", &period, &unused) >= 1;
+    return found && quota > 0 && period > 0 ? quota * 100 / period : INT64_MAX;
+}
+
+/* The least that a group and those above it allow: a job's group is a few steps below the root. */
+static int64_t tree_cpus(const char *mount, const char *group, bool version_2)
+{
+    char folder[GROUP_SIZE];
+    int64_t least = INT64_MAX;
+    size_t root = strlen(mount);
+    if ((size_t)snprintf(folder, sizeof folder, "%s%s", mount, group) >= sizeof folder)
+        return least;
+    for (;;) {
+        int64_t here = group_cpus(folder, version_2);
+        least = here < least ? here : least;
+        char *slash = strrchr(folder + root, '/');
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
 int64_t sf_launch_cpu_limit(void)
 {
-    long long quota = 0, period = 0, unused = 0;
-    if (read_numbers("/sys/fs/cgroup/cpu.max", &quota, &period) == 2 && period > 0)
-        return quota * 100 / period;
-    if (read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota, &unused) == 1 && quota > 0 &&
-        read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period, &unused) == 1 && period > 0)
-        return quota * 100 / period;
-    return 0;
+    char line[GROUP_SIZE];
+    int64_t least = INT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file)) { /* "0::/path" (version 2), "N:controller,...:/path" (version 1) */
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':');
+        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *group++ = '\0';
+        int64_t here = INT64_MAX;
+        if (controllers[1] == '\0')
+            here = tree_cpus("/sys/fs/cgroup", group, true);
+        else if (strncmp(controllers + 1, "cpu", 3) == 0 && (controllers[4] == '\0' || controllers[4] == ','))
+            here = tree_cpus("/sys/fs/cgroup/cpu", group, false);
+        least = here < least ? here : least;
+    }
+    if (file)
+        fclose(file);
+    return least == INT64_MAX ? 0 : least;
+}
+
+void sf_launch_cpus_text(const sf_launch_rank *rank, size_t size, char *text)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < SF_CPUS_MAX && at + 16 < size; i++) {
+        if (!(rank->cpus[i / 32] >> i % 32 & 1))
+            continue;
+        int last = i;
+        while (last + 1 < SF_CPUS_MAX && rank->cpus[(last + 1) / 32] >> (last + 1) % 32 & 1)
+            last++;
+        at += (size_t)snprintf(text + at, size - at, last > i ? "%s%d-%d" : "%s%d", at ? "," : "", i, last);
+        i = last;
+    }
 }

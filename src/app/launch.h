@@ -25,6 +25,9 @@ int sf_launch_gather(const sf_app *app, sf_launch_rank **ranks, sf_error *err);
  * there. Collective. */
 int sf_launch_memory(const sf_app *app, uint64_t *bytes, sf_error *err);
 
+/* The cores a rank may use, as "0-3,8", cut to fit. */
+void sf_launch_cpus_text(const sf_launch_rank *rank, size_t size, char *text);
+
 /* Cores that the control group allows (in hundredths), or 0 for no limit. */
 int64_t sf_launch_cpu_limit(void);
 

@@ -1,12 +1,31 @@
 #!/usr/bin/python3
 """doctor tells what the launch looks like and warns of traps."""
 import os
+import subprocess
 import unittest
 
-from starfold_app import Case
+from starfold_app import MPI_ENVIRONMENT, PROGRAM, Case
 
 
 class Doctor(Case):
+    @staticmethod
+    def cores_of(text):
+        """{0, 1, 2, 5} of "0-2,5"."""
+        pairs = [part.split("-") for part in text.split(",")]
+        return {core for pair in pairs for core in range(int(pair[0]), int(pair[-1]) + 1)}
+
+    def test_ranks_on_one_core(self):
+        """Ranks bound to one core of several, as some launchers bind them, share it."""
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("there is one core only")
+        document = self.json("doctor", ranks=3, env={"OMPI_MCA_hwloc_base_binding_policy": "none"})
+        self.assertNotIn("share cores", " ".join(document["warnings"]))
+        script = self.write("bound", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && exec "$@"\nexec taskset -c 0 "$@"\n')
+        os.chmod(script, 0o755)
+        result = subprocess.run([os.environ["STARFOLD_MPIEXEC"], "-q", "-np", "3", script, PROGRAM, "doctor"],
+                                env={**os.environ, **MPI_ENVIRONMENT}, stdout=subprocess.PIPE, text=True, timeout=60)
+        self.assertIn("2 threads in all have cores 0 alone", result.stdout)
+
     def test_alone(self):
         document = self.json("doctor", "--threads", "1", "--output", self.path("run.h5"))
         self.assertEqual(document["folder"], self.folder)
@@ -14,8 +33,12 @@ class Doctor(Case):
         self.assertEqual(document["mpi_threads"], "not initialised")
         self.assertIn("Open MPI", document["mpi"])
         self.assertRegex(document["hdf5"], r"^1\.\d+\.\d+$")
-        self.assertEqual(document["ranks"], [{"host": os.uname().nodename, "threads": 1,
-                                              "cores": len(os.sched_getaffinity(0))}])
+        self.assertEqual(len(document["ranks"]), 1)
+        rank, cores = document["ranks"][0], os.sched_getaffinity(0)
+        self.assertEqual((rank["host"], rank["threads"], rank["cores"]), (os.uname().nodename, 1, len(cores)))
+        self.assertEqual(self.cores_of(rank["affinity"]), cores)
+        self.assertIn(document["hdf5_thread_safe"], (True, False))
+        self.assertGreater(rank["memory_free_bytes"], 1 << 20)
         self.assertGreater(document["disk_free_bytes"], 0)
         self.assertEqual(os.listdir(self.folder), [])
         self.assertIn("  ranks           1\n", self.good("doctor").out)
