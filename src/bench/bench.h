@@ -25,6 +25,7 @@ typedef struct sf_bench {
 extern const sf_bench sf_bench_build, sf_bench_sets, sf_bench_histograms, sf_bench_memory; /* bench_table.c */
 extern const sf_bench sf_bench_census;                                                     /* bench_census.c */
 extern const sf_bench sf_bench_threads;                                                    /* bench_threads.c */
+extern const sf_bench sf_bench_run_file;                                                   /* bench_run_file.c */
 extern const sf_bench sf_bench_walk;                                                       /* bench_walk.c */
 
 extern const sf_bench sf_bench_paper, sf_bench_ranks;                                      /* bench_search.c */
