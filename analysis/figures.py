@@ -113,8 +113,11 @@ def spread(values):
 
 def band(axes, x, values, colour, label):
     mean, deviation = spread(values)
-    axes.fill_between(x, mean - deviation, mean + deviation, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(x, mean, color=colour, label=label)
+    axes.plot(x, mean, color=colour, label=f"{label}, mean over the trials")
+    if len(values) > 1:
+        low, high = values.min(axis=0), values.max(axis=0)  # the spread goes no further than what was seen
+        axes.fill_between(x, np.maximum(mean - deviation, low), np.minimum(mean + deviation, high), color=colour,
+                          alpha=0.2, linewidth=0, label="± one standard deviation")
     return mean, deviation
 
 
@@ -151,8 +154,9 @@ def draw_top(plt, run, out):
     top = int(run.fitness.max())
     number = np.where(run.best == top, run.n_at_best, 0).sum(axis=2).astype(float)
     figure, axes = new_axes(plt, title_of(run), f"puzzles with the highest fitness, {top}")
-    line = band(axes, x, number, BLUE, "mean over the trials")
+    line = band(axes, x, number, BLUE, "puzzles")
     axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right")
     save(figure, out, "top.png")
     write_table(out, "top.csv", ["generation", "puzzles", "puzzles_sd"],
                 [[g] + [f"{v:.6f}" for v in row] for g, row in enumerate(zip(*line))])

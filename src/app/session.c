@@ -162,32 +162,43 @@ static void on_fatal(void *context, const sf_error *err)
 
 /* ---- the end (rank 0) ---- */
 
+/* What depends on time, host and layout, and the options that change no result. */
 static int write_perf(const sf_session *session, sf_error *err)
 {
-    struct rusage usage;
-    char host[256] = "";
+    const sf_options *options = &session->app->options;
     const sf_engine *engine = sf_puzzle_engine(&session->puzzle);
+    struct rusage usage;
+    static char text[SF_OPTIONS_MAX][SF_TEXT_SIZE];
+    char host[256] = "", name[SF_OPTIONS_MAX][64];
     getrusage(RUSAGE_SELF, &usage);
     gethostname(host, sizeof host - 1);
-    const sf_perf_entry entries[] = {
-        {"host", "", 0, host},
-        {"output", "", 0, session->paths.output},
-        {"engine", "", 0, engine ? sf_engine_name(engine) : "none"},
-        {"instruction_set", "", 0, sf_isa_name(sf_isa_get())},
-        {"ranks", "1", session->app->comm.size, NULL},
-        {"threads", "1", sf_app_threads(session->app), NULL},
-        {"engine_memory", "bytes", engine ? (double)sf_engine_memory(engine) : 0, NULL},
-        {"resident_memory_max", "bytes", (double)usage.ru_maxrss * 1024, NULL},
-        {"evaluations", "1", (double)session->evaluated, NULL},
-        {"first_generation", "1", (double)session->first_generation, NULL},
-        {"checkpoints", "1", session->n_saves, NULL},
-        {"time_open", "s", session->open_s, NULL},
-        {"time_search", "s", session->search_s, NULL},
-        {"time_checkpoints", "s", session->save_s, NULL},
-        {"time_write", "s", session->write_s, NULL},
-        {"time_total", "s", sf_now() - session->start_s, NULL},
+    sf_perf_entry entries[SF_OPTIONS_MAX + 16] = {
+        {"host", "", "name of the host of rank 0", 0, host},
+        {"engine", "", "engine that counted the conformations", 0, engine ? sf_engine_name(engine) : "none"},
+        {"instruction_set", "", "instruction set that was used", 0, sf_isa_name(sf_isa_get())},
+        {"ranks", "1", "MPI ranks", session->app->comm.size, NULL},
+        {"threads", "1", "threads of each rank", sf_app_threads(session->app), NULL},
+        {"engine_memory", "bytes", "held by the engine of rank 0", engine ? (double)sf_engine_memory(engine) : 0, NULL},
+        {"resident_memory_max", "bytes", "most memory of rank 0", (double)usage.ru_maxrss * 1024, NULL},
+        {"evaluations", "1", "sequences evaluated, on all ranks together", (double)session->evaluated, NULL},
+        {"first_generation", "1", "generation this launch began after; -1: at the beginning",
+         (double)session->first_generation, NULL},
+        {"checkpoints", "1", "checkpoints written", session->n_saves, NULL},
+        {"time_open", "s", "wall time to open the engine", session->open_s, NULL},
+        {"time_search", "s", "wall time of the search", session->search_s, NULL},
+        {"time_checkpoints", "s", "wall time to write checkpoints", session->save_s, NULL},
+        {"time_write", "s", "wall time to write the finished file", session->write_s, NULL},
+        {"time_total", "s", "wall time of the launch so far", sf_now() - session->start_s, NULL},
     };
-    return sf_perf_file_write(session->paths.perf, sizeof entries / sizeof entries[0], entries, err);
+    size_t n = 15;
+    for (int i = 0; i < options->n; i++) {
+        if (options->option[i]->result)
+            continue;
+        snprintf(name[i], sizeof name[i], "options/%s", options->option[i]->name);
+        sf_option_text(options, i, sizeof text[i], text[i]);
+        entries[n++] = (sf_perf_entry){name[i], "", options->option[i]->help, 0, text[i]};
+    }
+    return sf_perf_file_write(session->paths.perf, n, entries, err);
 }
 
 /* The run file anew, in canonical form, with its best levels; then the checkpoints are not needed any more. */

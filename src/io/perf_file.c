@@ -40,6 +40,8 @@ static int write_entry(sf_h5 *h5, const sf_perf_entry *entry)
     if (!code)
         code = sf_h5_attr_text(h5, dataset, "units", entry->units);
     if (!code)
+        code = sf_h5_attr_text(h5, dataset, "description", entry->description);
+    if (!code)
         code = sf_h5_block_write(h5, entry->name, dataset, memory, 0, NULL, NULL,
                                  entry->text ? (const void *)entry->text : &entry->value);
     if (dataset >= 0)

@@ -79,8 +79,9 @@ void sf_run_data_free(sf_run_data *data);
 /* RUN.perf.h5: timings, layout, host, engine; never needed to read the run. Names and values are written as given. */
 typedef struct sf_perf_entry {
     const char *name;
-    const char *units; /* "" for text */
-    double value;      /* when text is NULL */
+    const char *units;       /* "" for text */
+    const char *description; /* a sentence */
+    double value;            /* when text is NULL */
     const char *text;
 } sf_perf_entry;
 int sf_perf_file_write(const char *path, size_t n, const sf_perf_entry *entries, sf_error *err);

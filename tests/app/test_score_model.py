@@ -67,7 +67,7 @@ class ScoreModel(Case):
         for text, expected in ((MODEL.replace("B -1", "B 1"), "line 4: the matrix is not symmetric"),
                                ("A A\nA 1 0\nA 0 1\n", "names a letter twice"), ("A B\nA 1 0\n", "letter B is missing"),
                                ("A B\nA 1 101\nB 101 0\n", "'101' is no integer of -100 to 100"),
-                               ("\0\0", "an alphabet has 2 to 20 letters")):
+                               ("\0\0", "an alphabet has")):
             result = run("enumerate", "--score-model", self.write("bad.txt", text), "ABAB")
             self.assertEqual((result.status, result.out, result.err.count("\n")), (2, "", 1), str(result))
             self.assertIn(expected, result.err)

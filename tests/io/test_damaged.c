@@ -539,7 +539,7 @@ static void test_other_things(void)
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);
     expect(path, "empty HDF5", SF_EFORMAT, "not a run file of starfold");
-    sf_perf_entry entry = {"/time/total", "s", 1.5, NULL};
+    sf_perf_entry entry = {"/time/total", "s", "wall time", 1.5, NULL};
     CU_ASSERT_EQUAL(sf_perf_file_write(path, 1, &entry, NULL), 0);
     expect(path, "perf file", SF_EFORMAT, "not a run file of starfold");
 }

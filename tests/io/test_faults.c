@@ -154,7 +154,7 @@ static int write_whole(sf_error *err)
 
 static int write_perf(sf_error *err)
 {
-    const sf_perf_entry entries[] = {{"/time/total", "s", 2.5, NULL}, {"/host", "", 0, "here"}};
+    const sf_perf_entry entries[] = {{"/time/total", "s", "wall time", 2.5, NULL}, {"/host", "", "where", 0, "here"}};
     return sf_perf_file_write(path, 2, entries, err);
 }
 
