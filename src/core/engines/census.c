@@ -30,8 +30,8 @@ typedef struct entries {
 /* What a thread works with. */
 typedef struct worker {
     sf_census_dense dense;
-    entries level[SF_CENSUS_LEVELS];
-    uint8_t *met; /* met[codes]: 0 but while a node is folded */
+    entries level[SF_CENSUS_LEVELS][2]; /* what is below the present entries, once the residue is P and H */
+    uint8_t *met[2];                    /* met[h][codes]: 0 but while a node is folded */
     sf_census census;
     int status;
 } worker;
@@ -56,6 +56,25 @@ typedef struct shared {
 
 /* ---- folding ---- */
 
+/* Counts a code once more; a code that is new goes to the end of out[]. Both are bytes of a few bits: 1 once, more twice. */
+static inline size_t meet(uint8_t *restrict met, uint32_t *restrict out, size_t n, uint32_t code, uint32_t twice)
+{
+    uint32_t seen = met[code];
+    out[n] = code;
+    met[code] = (uint8_t)(seen << 1 | 1 | twice);
+    return n + (seen == 0);
+}
+
+/* Turns the n codes of out[] into entries of a node whose row, in its place, is `row`; met[] is as before. */
+static inline void settle(uint8_t *restrict met, uint32_t *restrict out, size_t n, uint32_t row)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = out[i], seen = met[code];
+        met[code] = 0;
+        out[i] = code | row | (uint32_t)(seen > 1) << 31;
+    }
+}
+
 /* Folds n entries, those of one node's children, once the residue of the children's level is P (row_code NULL) or H, to
  * out[]; codes that meet become one. `row` is the node's own row, in its place. Returns how many there are. (restrict
  * matters: bytes may alias everything.) */
@@ -69,16 +88,9 @@ static inline __attribute__((always_inline)) size_t fold_node(const uint32_t *re
         uint32_t e = entry[i], code = e & mask;
         if (row_code)
             code += row_code[(e & ~SF_CENSUS_TWICE) >> code_bits];
-        uint32_t seen = met[code];
-        out[n_out] = code;
-        n_out += seen == 0;
-        met[code] = (uint8_t)(seen << 1 | 1 | e >> 31 << 1);
+        n_out = meet(met, out, n_out, code, e >> 31 << 1);
     }
-    for (size_t i = 0; i < n_out; i++) {
-        uint32_t code = out[i], seen = met[code];
-        met[code] = 0;
-        out[i] = code | row | (uint32_t)(seen > 1) << 31;
-    }
+    settle(met, out, n_out, row);
     return n_out;
 }
 
@@ -149,6 +161,39 @@ static int fold(const sf_census_trie *t, int l, uint32_t h, const entries *from,
     return 0;
 }
 
+/* Both of fold at once, for levels above 0: two chains of look-ups that do not wait for each other. */
+static int fold_both(const sf_census_trie *t, int l, const entries *from, entries to[2], uint8_t *const met[2])
+{
+    size_t n_nodes = t->n_nodes[l + 1], n_p = 0, n_h = 0;
+    if (make_room(&to[0], from->n, n_nodes) != 0 || make_room(&to[1], from->n, n_nodes) != 0)
+        return SF_ENOMEM;
+    const uint32_t mask = (UINT32_C(1) << t->code_bits) - 1, *restrict child = t->child[l];
+    const uint32_t *restrict row_code = t->row_code[l], *restrict entry = from->entry, *restrict start = from->start;
+    uint8_t *restrict met_p = met[0], *restrict met_h = met[1];
+    const int code_bits = t->code_bits;
+    for (size_t node = 0; node < n_nodes; node++) {
+        uint32_t row = (uint32_t)t->row[l + 1][node] << code_bits;
+        uint32_t *restrict out_p = to[0].entry + n_p, *restrict out_h = to[1].entry + n_h;
+        size_t here_p = 0, here_h = 0;
+        for (size_t i = start[child[node]], end = start[child[node + 1]]; i < end; i++) {
+            uint32_t e = entry[i], code = e & mask, twice = e >> 31 << 1;
+            here_p = meet(met_p, out_p, here_p, code, twice);
+            here_h = meet(met_h, out_h, here_h, code + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], twice);
+        }
+        settle(met_p, out_p, here_p, row);
+        settle(met_h, out_h, here_h, row);
+        to[0].start[node] = (uint32_t)n_p;
+        to[1].start[node] = (uint32_t)n_h;
+        n_p += here_p;
+        n_h += here_h;
+    }
+    to[0].start[n_nodes] = (uint32_t)n_p;
+    to[1].start[n_nodes] = (uint32_t)n_h;
+    to[0].n = n_p;
+    to[1].n = n_h;
+    return 0;
+}
+
 /* The last decision, both ways at once: all codes meet in dense.mark. */
 static void mark_codes(const sf_census_trie *t, const entries *from, uint8_t *restrict mark_p, uint8_t *restrict mark_h)
 {
@@ -216,14 +261,17 @@ static int descend(const job *j, worker *w, int l, const entries *from, uint32_t
         finish(j, w, from, decisions);
         return 0;
     }
-    int status = 0;
+    entries *below = w->level[l + 1];
+    bool wanted[2] = {is_wanted(j, l + 1, decisions << 1), is_wanted(j, l + 1, decisions << 1 | 1)};
+    bool both = l > 0 && wanted[0] && wanted[1];
+    int status = both ? fold_both(t, l, from, below, w->met) : 0;
     for (uint32_t h = 0; h < 2 && status == 0; h++) {
-        uint32_t longer = decisions << 1 | h;
-        if (!is_wanted(j, l + 1, longer))
+        if (!wanted[h])
             continue;
-        status = fold(t, l, h, from, &w->level[l + 1], w->met);
+        if (!both)
+            status = fold(t, l, h, from, &below[h], w->met[h]);
         if (status == 0)
-            status = descend(j, w, l + 1, &w->level[l + 1], longer);
+            status = descend(j, w, l + 1, &below[h], decisions << 1 | h);
     }
     return status;
 }
@@ -270,7 +318,7 @@ static void branch_task(const job *j, shared *parent, uint32_t h)
     int status = w->status != 0 ? w->status : j->stop && *j->stop ? SF_ESTOPPED : 0;
     shared *s = status == 0 ? shared_new(parent->level + 1, parent->decisions << 1 | h) : NULL;
     if (status == 0)
-        status = s ? fold(t, parent->level, h, &parent->e, &s->e, w->met) : SF_ENOMEM;
+        status = s ? fold(t, parent->level, h, &parent->e, &s->e, w->met[h]) : SF_ENOMEM;
     release(parent);
     if (status == 0 && s->level >= j->task_depth)
         status = descend(j, w, s->level, &s->e, s->decisions);
@@ -331,8 +379,9 @@ static int open_workers(job *j, int n_threads, sf_error *err)
     int status = j->workers ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %d threads", n_threads);
     for (int i = 0; status == 0 && i < n_threads; i++) {
         status = sf_census_dense_init(&j->workers[i].dense, t, err);
-        j->workers[i].met = sf_array_zeroed(t->size[0], sizeof *j->workers[i].met);
-        if (status == 0 && !j->workers[i].met)
+        for (int h = 0; h < 2; h++)
+            j->workers[i].met[h] = sf_array_zeroed(t->size[0], sizeof *j->workers[i].met[h]);
+        if (status == 0 && (!j->workers[i].met[0] || !j->workers[i].met[1]))
             status = sf_fail(err, SF_ENOMEM, "out of memory for the census: %u codes", t->size[0]);
     }
     return status;
@@ -342,9 +391,12 @@ static void close_workers(job *j, int n_threads)
 {
     for (int i = 0; j->workers && i < n_threads; i++) {
         sf_census_dense_free(&j->workers[i].dense);
-        for (int l = 0; l < SF_CENSUS_LEVELS; l++)
-            free_entries(&j->workers[i].level[l]);
-        free(j->workers[i].met);
+        for (int l = 0; l < SF_CENSUS_LEVELS; l++) {
+            free_entries(&j->workers[i].level[l][0]);
+            free_entries(&j->workers[i].level[l][1]);
+        }
+        free(j->workers[i].met[0]);
+        free(j->workers[i].met[1]);
     }
     free(j->workers);
 }
