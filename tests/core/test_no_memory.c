@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "../test_main.h"
+#include "core/engines/census.h"
 #include "core/engines/engine_ops.h"
+#include "core/engines/table.h"
 #include "core/puzzle/puzzle.h"
 #include "core/walk/walk.h"
 
@@ -128,6 +130,52 @@ static int call_onemax(const sf_problem *problem, sf_error *err)
     return status;
 }
 
+/* memory_limit as in call_puzzle */
+static const sf_map_options map_options = {.n_threads = 1, .memory_limit = UINT64_C(1) << 32};
+
+static int call_map_table(const sf_problem *problem, sf_error *err)
+{
+    sf_map_table table;
+    int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
+    sf_map_table_free(&table);
+    return status;
+}
+
+static int call_map_table_plain(const sf_problem *problem, sf_error *err)
+{
+    sf_map_table table;
+    int status = sf_map_table_build_plain(&table, problem->lattice, problem->length, &map_options, err);
+    sf_map_table_free(&table);
+    return status;
+}
+
+static int call_table(const sf_problem *problem, sf_error *err)
+{
+    sf_table *table;
+    sf_table_work *work = NULL;
+    int status = sf_table_open(&table, problem->lattice, problem->length, SF_TABLE_SETS | SF_TABLE_HISTOGRAMS, &map_options, err);
+    if (status == SF_OK)
+        status = sf_table_work_open(&work, table, err);
+    sf_table_work_close(work);
+    sf_table_close(table);
+    return status;
+}
+
+static int call_census(const sf_problem *problem, sf_error *err)
+{
+    sf_map_table table;
+    sf_census_plan *plan = NULL;
+    sf_census census = {0};
+    int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
+    if (status == SF_OK)
+        status = sf_census_open(&plan, &table, err);
+    sf_map_table_free(&table);
+    if (status == SF_OK)
+        status = sf_census_count(plan, 1, 3, 1, NULL, NULL, &census, err);
+    sf_census_close(plan);
+    return status;
+}
+
 static void check_call(int (*call)(const sf_problem *problem, sf_error *err), int least_failures)
 {
     sf_problem problem;
@@ -176,7 +224,24 @@ static void test_onemax(void)
     check_call(call_onemax, 1);
 }
 
+static void test_map_table(void)
+{
+    check_call(call_map_table, 8);
+    check_call(call_map_table_plain, 2); /* qsort does without memory */
+}
+
+static void test_table(void)
+{
+    check_call(call_table, 20);
+}
+
+static void test_census(void)
+{
+    check_call(call_census, 40);
+}
+
 const test_case test_cases[] = {
-    {"histogram", test_histogram}, {"visit", test_visit},   {"witness", test_witness},
-    {"puzzle", test_puzzle},       {"onemax", test_onemax}, {NULL, NULL},
+    {"histogram", test_histogram}, {"visit", test_visit},         {"witness", test_witness}, {"puzzle", test_puzzle},
+    {"onemax", test_onemax},       {"map table", test_map_table}, {"table", test_table},     {"census", test_census},
+    {NULL, NULL},
 };

@@ -174,38 +174,44 @@ static int do_task(const build *b, task *k, sf_map_finisher *finisher, found *t)
     return status != 0 ? status : store(t, t->tails, n);
 }
 
-/* Returns 0 or the least code of the threads. */
+/* Takes tasks, *next being the first that nobody has, until there are none. */
+static void take_tasks(build *b, size_t *next, int thread)
+{
+    sf_map_finisher finisher;
+    found *t = &b->threads[thread];
+    int status = sf_map_finisher_init(&finisher, b->lattice, b->layout.length, NULL);
+    while (status == 0) {
+        size_t i;
+#pragma omp atomic capture
+        i = (*next)++;
+        if (i >= b->n_tasks)
+            break;
+        if (b->options->stop && *b->options->stop)
+            status = SF_ESTOPPED;
+        else
+            status = do_task(b, &b->tasks[i], &finisher, t);
+        b->tasks[i].thread = thread;
+    }
+    sf_map_finisher_free(&finisher);
+    t->status = status;
+    if (status != 0) {
+#pragma omp atomic write
+        *next = b->n_tasks;
+    }
+}
+
+/* Returns 0 or the least code of the threads. One thread does without OpenMP, which ends the program when memory is out. */
 static int do_tasks(build *b)
 {
-    int n_threads = b->options->n_threads;
     size_t next = 0;
-#pragma omp parallel num_threads(n_threads)
-    {
-        int thread = omp_get_thread_num(), status = 0;
-        sf_map_finisher finisher;
-        found *t = &b->threads[thread];
-        status = sf_map_finisher_init(&finisher, b->lattice, b->layout.length, NULL);
-        while (status == 0) {
-            size_t i;
-#pragma omp atomic capture
-            i = next++;
-            if (i >= b->n_tasks)
-                break;
-            if (b->options->stop && *b->options->stop)
-                status = SF_ESTOPPED;
-            else
-                status = do_task(b, &b->tasks[i], &finisher, t);
-            b->tasks[i].thread = thread;
-        }
-        sf_map_finisher_free(&finisher);
-        if (status != 0) {
-            t->status = status;
-#pragma omp atomic write
-            next = b->n_tasks;
-        }
-    }
     int least = 0;
-    for (int i = 0; i < n_threads; i++)
+    if (b->options->n_threads == 1) {
+        take_tasks(b, &next, 0);
+    } else {
+#pragma omp parallel num_threads(b->options->n_threads)
+        take_tasks(b, &next, omp_get_thread_num());
+    }
+    for (int i = 0; i < b->options->n_threads; i++)
         least = b->threads[i].status < least ? b->threads[i].status : least;
     return least;
 }
@@ -285,6 +291,25 @@ static int take_room(build *b, sf_map_table *table, size_t n, sf_error *err)
     return sf_fail(err, SF_ENOMEM, "out of memory for a table of %zu contact maps of %d residues", n, b->layout.length);
 }
 
+/* Writes the tails of a task, behind their prefix, to their place; returns the most contacts. */
+static int write_piece(const build *b, const task *k, const found *t, sf_map_table *table, uint64_t *conformations)
+{
+    sf_contact_map prefix = (sf_contact_map)b->prefixes[k->first].map << b->tail_bits;
+    int most = 0;
+    for (size_t j = 0; j < k->n; j++) {
+        sf_contact_map map = prefix | t->map[k->offset + j];
+        uint32_t count = t->count[k->offset + j];
+        int contacts = sf_contact_count(map);
+        table->low[k->last + j] = (uint64_t)map;
+        if (table->high)
+            table->high[k->last + j] = (uint64_t)(map >> 64);
+        table->count[k->last + j] = count;
+        *conformations += count;
+        most = contacts > most ? contacts : most;
+    }
+    return most;
+}
+
 /* Writes the pieces, in the order of the groups, to the table. */
 static int assemble(build *b, sf_map_table *table, sf_error *err)
 {
@@ -294,31 +319,22 @@ static int assemble(build *b, sf_map_table *table, sf_error *err)
         b->tasks[i].last = n; /* from here on: where the piece goes */
         n += here;
     }
-    const found *threads = b->threads;
-    found alone = {.map = threads[0].map, .count = threads[0].count};
-    int status = take_room(b, table, n, err);
+    found alone = {.map = b->threads[0].map, .count = b->threads[0].count};
+    int status = take_room(b, table, n, err), most = 0;
+    uint64_t conformations = 0;
     if (status != 0)
         return status;
-    if (b->options->n_threads == 1)
-        threads = &alone; /* read and written in place */
-    uint64_t conformations = 0;
-    int most = 0;
+    if (b->options->n_threads == 1) {
+        for (size_t i = 0; i < b->n_tasks; i++) { /* read and written in place */
+            int here = write_piece(b, &b->tasks[i], &alone, table, &conformations);
+            most = here > most ? here : most;
+        }
+    } else {
 #pragma omp parallel for num_threads(b->options->n_threads) schedule(dynamic, 64) reduction(+ : conformations)         \
     reduction(max : most)
-    for (size_t i = 0; i < b->n_tasks; i++) {
-        const task *k = &b->tasks[i];
-        const found *t = &threads[k->thread];
-        sf_contact_map prefix = (sf_contact_map)b->prefixes[k->first].map << b->tail_bits;
-        for (size_t j = 0; j < k->n; j++) {
-            sf_contact_map map = prefix | t->map[k->offset + j];
-            uint32_t count = t->count[k->offset + j];
-            int contacts = sf_contact_count(map);
-            table->low[k->last + j] = (uint64_t)map;
-            if (table->high)
-                table->high[k->last + j] = (uint64_t)(map >> 64);
-            table->count[k->last + j] = count;
-            conformations += count;
-            most = contacts > most ? contacts : most;
+        for (size_t i = 0; i < b->n_tasks; i++) {
+            int here = write_piece(b, &b->tasks[i], &b->threads[b->tasks[i].thread], table, &conformations);
+            most = here > most ? here : most;
         }
     }
     table->conformations = conformations;
