@@ -19,7 +19,7 @@ typedef struct answer {
     uint64_t conformations; /* 0: not known */
     int n_entries;          /* of the histogram, without the zeros at its end */
     int best_upper;
-    bool has_stars;
+    bool best_known, has_stars;
     int stars[3];
 } answer;
 
@@ -43,7 +43,8 @@ static int fill_answer(const sf_sequence_list *list, size_t i, answer *a, sf_err
     while (a->n_entries > 1 && a->histogram[a->n_entries - 1] == 0)
         a->n_entries--;
     a->best_upper = a->problem->min_score + a->n_entries - 1;
-    a->has_stars = sf_stars(a->summary.best_score, a->stars);
+    a->best_known = a->summary.exact || a->summary.best_score == a->best_upper;
+    a->has_stars = a->best_known && sf_stars(a->summary.best_score, a->stars); /* a bound on the best earns no star */
     return 0;
 }
 
@@ -73,14 +74,16 @@ static void print_head(const answer *a)
         if (is_reachable(a->histogram[s]))
             printf(" %d", a->problem->min_score + s);
     }
-    if (a->summary.exact)
+    if (a->best_known)
         printf("\n  best score       %d\n", a->summary.best_score);
     else
         printf("\n  best score       %d to %d\n", a->summary.best_score, a->best_upper);
     if (a->has_stars)
         printf("  stars            * from %d, ** from %d, *** at %d\n", a->stars[0], a->stars[1], a->stars[2]);
-    else
+    else if (a->best_known)
         printf("  stars            none (the best score is below 3)\n");
+    else
+        printf("  stars            not known before the best score is\n");
 }
 
 static int print_text(const sf_app *app, const sf_sequence_list *list, sf_error *err)

@@ -124,6 +124,43 @@ class Enumerate(Case):
         text = self.good("enumerate", "--engine", "walk", "--max-seconds", "0.5", "HPHPH" * 8, ranks=2).out
         self.assertIn("not proven to the end", text)
 
+    def test_bound(self):
+        """The set of scores and the top counts, proven; what a limit leaves open is told."""
+        for dim, longest in (("2", 18), ("3", 12)):
+            rows = self.rows(dim, longest)
+            results = self.json("enumerate", "--engine", "bound", "--top-counts", "2", "--lattice", LATTICES[dim],
+                                *[row["sequence"] for row in rows])["results"]
+            for result, row in zip(results, rows):
+                histogram = trimmed(counts(row["histogram_reduced_from_0"]))
+                reachable = [s for s, n in enumerate(histogram) if n]
+                self.assertEqual((result["engine"], result["exact"]), ("bound", True))
+                self.assertEqual(result["scores_reachable"], reachable)
+                self.assertEqual(result["distinct_scores"], len(reachable))
+                self.assertEqual(result["conformations"], int(row["reduced_conformations"]))
+                for score, n in enumerate(result["histogram"]):
+                    self.assertIn(n, (histogram[score], None) if histogram[score] else (0,))
+                for score in reachable[-2:]:
+                    self.assertEqual(result["histogram"][score], histogram[score])
+
+    def test_bound_limits(self):
+        words = ["enumerate", "--engine", "bound", "HPHPPHHPHPPHPHHPPHPHHPHHPPHPHPHPPHHPHHPHPPHPHPHH"]
+        limited = self.json(*words, "--node-limit", "1000")["results"][0]
+        self.assertIs(limited["exact"], False)
+        self.assertLess(limited["best_lower"], limited["best_upper"])
+        self.assertEqual(limited["stars"], [None] * 3)
+        self.assertEqual(self.json(*words, "--node-limit", "1000", "--threads", "2", ranks=2)["results"][0], limited)
+        timed = self.json(*words, "--max-seconds", "1")["results"][0]
+        self.assertIs(timed["exact"], False)
+        self.assertGreaterEqual(timed["best_upper"], timed["best_lower"])
+        self.refused(*words, "--node-limit", "0", says=["--node-limit", "allowed is 1"])
+        self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "above 0"])
+        self.refused(*words, "--top-counts", "0", says=["--top-counts", "allowed is 1"])
+
+    def test_long_chains_choose_bound(self):
+        result = self.json("enumerate", "HPHPPHHPHPPHPHHPPHPHHPHHPPHPHPHPPHHP")["results"][0]
+        self.assertEqual((result["engine"], result["exact"], result["max_score"]), ("bound", True, 14))
+        self.assertEqual(result["histogram"], [None] * 14 + [475])
+
     def test_explain(self):
         text = self.good("enumerate", "--explain", "HPHPPHHPHPPHPH").out
         self.assertIn("would be taken", text)
