@@ -21,7 +21,7 @@ typedef struct sf_engine_options {
     int n_threads;            /* threads for opening and for sf_engine_histograms, >= 1 */
     uint64_t memory_limit;    /* bytes the engine may take; 0: what the machine (and its cgroup) has free */
     uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit */
-    int top_counts;           /* engine bound: how many of the highest scores are counted, >= 1 */
+    int top_counts;           /* engine bound: how many of the highest scores are counted, >= 0 */
     const char *table_file;   /* a table to read instead of building one, or NULL (used from `io` upwards) */
     const volatile int *stop; /* polled now and then; not zero: give up with SF_ESTOPPED; NULL: never */
 } sf_engine_options;

@@ -46,7 +46,7 @@ static int print_text(const level_list *list, sf_error *err)
                 return code;
             uint64_t n = histogram_of(list, level->row)[score - list->problem.min_score];
             printf("     %-3s from %2d   %s   score %d, one of %s\n", names[star], level->stars[star],
-                   level->solution[star], score, n >= SF_COUNT_UNKNOWN ? "uncounted many" : sf_count_text(n, count));
+                   level->solution[star], score, n >= SF_COUNT_UNKNOWN ? "many" : sf_count_text(n, count));
         }
     }
     return 0;

@@ -110,10 +110,6 @@ const sf_option_group sf_group_length = GROUP("Length", length);
 static const sf_option engine[] = {
     {"engine", "NAME", SF_OPTION_CHOICE, FIELD(engine), "auto", .choices = engine_names,
      .help = "how conformations are counted; the numbers are the same"},
-    {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 1, SF_SCORES_MAX, .result = true,
-     .help = "engine bound: how many of the highest scores are counted, not only proven"},
-    {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX, .result = true,
-     .help = "engine bound: nodes a sequence may take; ends with what is proven"},
     {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
      .help = "most memory an engine may take, as 512M or 4G (default: what the machine has free)"},
     {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "say what would be done, with time and memory, and stop"},
@@ -121,6 +117,14 @@ static const sf_option engine[] = {
      .help = "do not begin what is estimated to take longer"},
 };
 const sf_option_group sf_group_engine = GROUP("Engine", engine);
+
+static const sf_option proof[] = {
+    {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 0, SF_SCORES_MAX,
+     .help = "engine bound: how many of the highest scores are counted, not only proven"},
+    {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX,
+     .help = "engine bound: nodes a sequence may take; ends with what is proven"},
+};
+const sf_option_group sf_group_proof = GROUP("Proof", proof);
 
 static const sf_option enumerate[] = {
     {"file", "FILE", SF_OPTION_TEXT, FIELD(file), .help = "read sequences from FILE, one a line, all of one length"},
@@ -167,6 +171,11 @@ static const sf_option search[] = {
     {"known", "NAME", SF_OPTION_CHOICE, FIELD(known), "auto", .choices = known_names, .result = true,
      .help = "what is found out of each sequence: its whole histogram, or its set of scores with counts at the top; auto: "
              "histograms as far as tables go (24 residues square, 17 cubic), scores beyond where engine bound can"},
+    {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "0", 0, SF_SCORES_MAX, .result = true,
+     .help = "where sets of scores are stored: how many of the highest scores are counted too (slow for chains of few H, "
+             "which reach their best in many ways)"},
+    {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX, .result = true,
+     .help = "where sets of scores are stored: nodes that the proof of a sequence may take; its fitness is what is proven"},
     {"keep-populations", NULL, SF_OPTION_FLAG, FIELD(keep_populations), .result = true,
      .help = "store every generation's population, not only the last"},
 };

@@ -43,8 +43,8 @@ typedef struct sf_option_group {
     const sf_option *option;
 } sf_option_group;
 
-extern const sf_option_group sf_group_common, sf_group_problem, sf_group_length, sf_group_engine, sf_group_enumerate,
-    sf_group_search, sf_group_run, sf_group_output, sf_group_levels, sf_group_verify, sf_group_copy;
+extern const sf_option_group sf_group_common, sf_group_problem, sf_group_length, sf_group_engine, sf_group_proof,
+    sf_group_enumerate, sf_group_search, sf_group_run, sf_group_output, sf_group_levels, sf_group_verify, sf_group_copy;
 
 typedef enum sf_origin { SF_ORIGIN_DEFAULT, SF_ORIGIN_PRESET, SF_ORIGIN_FILE, SF_ORIGIN_COMMAND_LINE } sf_origin;
 
@@ -88,8 +88,8 @@ bool sf_options_given(const sf_options *options, const char *name);
 /* Sets an option from text. `where` opens the message ("--" for the command line, "FILE line 3: " ...). */
 int sf_option_set(sf_options *options, int idx, const char *text, sf_origin origin, const char *where, sf_error *err);
 
-/* The same for a value that a user gave: a score model may also be the name of a file, which is read now. Values that come
- * out of a run file are never taken for names of files. */
+/* The same for a value that a user gave: a score model may also be the name of a file, which is read now. Values that
+ * come out of a run file are never taken for names of files. */
 int sf_option_give(sf_options *options, int idx, const char *text, sf_origin origin, const char *where, sf_error *err);
 
 /* The present value in its canonical spelling. */

@@ -34,9 +34,9 @@ static void fill_entries(sf_session *session)
     }
 }
 
-/* What is stored of a sequence, its whole histogram or its set of scores with the counts at the top, decides what the file
- * holds; so it is an option, and by default a rule of lattice, length and score model: histograms as far as tables of
- * contact maps go, beyond that what engine bound proves, where it knows the model. */
+/* What is stored of a sequence, its whole histogram or its set of scores with the counts at the top, decides what the
+ * file holds; so it is an option, and by default a rule of lattice, length and score model: histograms as far as tables
+ * of contact maps go, beyond that what engine bound proves, where it knows the model. */
 static bool stores_scores(const sf_session *session)
 {
     const sf_problem *problem = &session->problem;
@@ -68,10 +68,11 @@ static int settle_engine(sf_session *session, sf_error *err)
     }
     if ((strcmp(options.engine, "bound") == 0) == scores)
         return 0;
-    return sf_fail(err, SF_EINPUT,
-                   "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
-                   options.engine, session->problem.length, session->problem.lattice->name,
-                   scores ? "sets of scores" : "whole histograms", scores ? "auto bound" : "auto table walk");
+    return sf_fail(
+        err, SF_EINPUT,
+        "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
+        options.engine, session->problem.length, session->problem.lattice->name,
+        scores ? "sets of scores" : "whole histograms", scores ? "auto bound" : "auto table walk");
 }
 
 int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)

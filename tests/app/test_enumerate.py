@@ -154,7 +154,7 @@ class Enumerate(Case):
         self.assertGreaterEqual(timed["best_upper"], timed["best_lower"])
         self.refused(*words, "--node-limit", "0", says=["--node-limit", "allowed is 1"])
         self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "above 0"])
-        self.refused(*words, "--top-counts", "0", says=["--top-counts", "allowed is 1"])
+        self.refused(*words, "--top-counts", "-1", says=["--top-counts", "allowed is 0"])
 
     def test_long_chains_choose_bound(self):
         result = self.json("enumerate", "HPHPPHHPHPPHPHHPPHPHHPHHPPHPHPHPPHHP")["results"][0]

@@ -79,6 +79,28 @@ class Run(Case):
         self.assertEqual(len(self.json("levels", "--count", "3", self.output)["levels"]), 3)
         self.assertIn("***", self.good("levels", self.output).out)
 
+    def test_long_chains(self):
+        """Beyond tables sets of scores are proven and stored; the examples reach the best scores."""
+        words = ["run", "--quiet", "--length", "28", "--population", "6", "--generations", "2"]
+        self.good(*words, "--output", self.output)
+        with h5py.File(self.output) as file:
+            histogram, best = file["/sequences/histogram"][:], file["/sequences/best_score"][:]
+            self.assertTrue((histogram[:, 0] == 2 ** 64 - 1).all())  # some, not counted
+            self.assertTrue(file["/sequences/exact"][:].all())
+        for level in self.json("levels", self.output)["levels"]:
+            for solution in level["solutions"]:
+                self.assertEqual(walk_score(level["sequence"], solution["walk"]), solution["score"])
+            if level["solutions"]:
+                self.assertEqual(level["solutions"][2]["score"], level["max_score"])
+        self.assertGreater(best.max(), 5)
+        other = self.path("other.h5")
+        self.good(*words, "--output", other, "--threads", "2", ranks=3)
+        with open(self.output, "rb") as a, open(other, "rb") as b:
+            self.assertTrue(a.read() == b.read())
+        self.refused(*words, "--engine", "walk", "--output", self.path("x.h5"), says=["walk", "sets of scores", "auto bound"])
+        self.refused(*words, "--length", "12", "--engine", "bound", "--output", self.path("x.h5"),
+                     says=["bound", "whole histograms", "auto table walk"])
+
     def test_existing_output(self):
         self.good("run", "--quiet", "--output", self.output, *SMALL)
         with open(self.output, "rb") as file:

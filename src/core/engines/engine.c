@@ -70,8 +70,8 @@ static int check_options(const sf_engine_options *options, sf_error *err)
 {
     if (options->n_threads < 1)
         return sf_fail(err, SF_EINPUT, "%d threads are asked for; at least 1 is needed", options->n_threads);
-    if (options->top_counts < 1)
-        return sf_fail(err, SF_EINPUT, "%d top counts are asked for; at least 1 is needed", options->top_counts);
+    if (options->top_counts < 0)
+        return sf_fail(err, SF_EINPUT, "%d top counts are asked for; at least 0 are allowed", options->top_counts);
     return SF_OK;
 }
 
