@@ -16,7 +16,8 @@ SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
 ENDLESS = ["--length", "13", "--trials", "2", "--islands", "3", "--population", "10", "--generations", "1000000",
            "--migration-interval", "3", "--seed", "21", "--checkpoint-interval", "50"]
-DEAR = ["--length", "28", "--known", "histograms", "--engine", "walk", "--islands", "3", "--population", "40", "--generations", "100"]
+DEAR = ["--length", "28", "--known", "histograms", "--engine", "walk", "--islands", "3", "--population", "40",
+        "--generations", "100"]
 PROMPT_S = 10
 
 
