@@ -41,7 +41,7 @@ class Config(Case):
         config = self.config(*SMALL, "--threads", "1", "--quiet", "--checkpoint-seconds", "3", "--engine", "walk")
         self.assertEqual(sorted(config), sorted(
             "lattice score-model length seed trials islands population generations elites selection crossover "
-            "mutation-rate survival fitness topology migration-interval migration-delay migrants keep-populations "
+            "mutation-rate survival fitness topology migration-interval migration-delay migrants keep-populations known "
             "top-counts node-limit".split()))
 
     def test_output_from_file(self):

@@ -153,7 +153,8 @@ static int call_table(const sf_problem *problem, sf_error *err)
 {
     sf_table *table;
     sf_table_work *work = NULL;
-    int status = sf_table_open(&table, problem->lattice, problem->length, SF_TABLE_SETS | SF_TABLE_HISTOGRAMS, &map_options, err);
+    int status =
+        sf_table_open(&table, problem->lattice, problem->length, SF_TABLE_SETS | SF_TABLE_HISTOGRAMS, &map_options, err);
     if (status == SF_OK)
         status = sf_table_work_open(&work, table, err);
     sf_table_work_close(work);
