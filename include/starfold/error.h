@@ -41,8 +41,8 @@ typedef struct sf_error {
     char text[SF_ERROR_TEXT_SIZE]; /* one line, no newline */
 } sf_error;
 
-/* Fills *err (may be NULL) with the code and the formatted line (cut to fit, newlines become spaces); returns `code`,
- * so that a caller can write `return sf_fail(err, SF_EINPUT, "...")`. */
+/* Fills *err (may be NULL) with the code and the formatted line (cut to fit, newlines become spaces, other control
+ * characters '?'); returns `code`, so that a caller can write `return sf_fail(err, SF_EINPUT, "...")`. */
 int sf_fail(sf_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* General text of a code; "no error" for 0, "unknown error" for what is not in the list. Static storage. */

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 30, BYTES_A_SECOND = 1 << 20 };
+enum { SECONDS = 10, BYTES_A_SECOND = 1 << 20 };
 
 /* No core dump, no endless loop, nothing on our standard error. */
 static void confine(const char *path)

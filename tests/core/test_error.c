@@ -31,6 +31,9 @@ static void test_fail(void)
     CU_ASSERT_STRING_EQUAL(err.text, "two lines and 3");
     CU_ASSERT_EQUAL(sf_fail(NULL, SF_EIO, "nobody listens"), SF_EIO);
 
+    sf_fail(&err, SF_EINPUT, "%s", "\x1b[2Ja\tb\x7f\xc3\xa4");
+    CU_ASSERT_STRING_EQUAL(err.text, "?[2Ja b?\xc3\xa4");
+
     char large[2 * SF_ERROR_TEXT_SIZE];
     memset(large, 'x', sizeof large);
     large[sizeof large - 1] = '\0';

@@ -13,9 +13,11 @@ int sf_fail(sf_error *err, int code, const char *format, ...)
     err->code = code;
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
-    for (char *c = err->text; *c; c++) {
-        if (*c == '\n' || *c == '\r')
+    for (char *c = err->text; *c; c++) { /* what is quoted may come out of a hostile file, and a terminal obeys it */
+        if (*c == '\n' || *c == '\r' || *c == '\t')
             *c = ' ';
+        else if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
     }
     return code;
 }

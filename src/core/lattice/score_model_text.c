@@ -63,16 +63,17 @@ static int add_letter(sf_score_model *model, char letter)
     return 0;
 }
 
-/* A model is called what it is, however it was written. */
+/* A model is called what it is, however it was written. The name goes in once: equal models are equal bytes. */
 static void name_model(sf_score_model *model)
 {
-    snprintf(model->name, sizeof model->name, "custom");
+    const char *found = "custom";
     for (const char *const *name = sf_score_model_names(); *name; name++) {
         const sf_score_model *known = sf_score_model_find(*name);
         if (model->n_letters == known->n_letters && strcmp(model->letter, known->letter) == 0 &&
             memcmp(model->weight, known->weight, sizeof model->weight) == 0)
-            snprintf(model->name, sizeof model->name, "%s", known->name);
+            found = known->name;
     }
+    snprintf(model->name, sizeof model->name, "%s", found);
 }
 
 static int read_alphabet(reader *r, sf_score_model *model, sf_error *err)
