@@ -251,12 +251,12 @@ static void prefix_from(any_walk *w, int j, int from, int n_open, int score)
         const size_t piece = w->next++;
         if (piece < w->first || piece >= w->last)
             return;
-        w->stopped = w->stopped || (w->stop && *w->stop);
     }
     if (w->stopped)
         return;
     if (j < 0) {
         w->workspace->stats.leaves++;
+        w->stopped = w->stop && *w->stop;
         prefix_end(w, n_open, score);
         return;
     }

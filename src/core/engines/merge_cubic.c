@@ -58,9 +58,6 @@ static void visit_packed(cubic_geometry *geometry, int n, int x, int y, int z)
         add_site(geometry->even, x, y, z);
     if (distance(x, y, z) == 1)
         add_site(geometry->head_beside, x, y, z);
-    for (int d = 0; d < 6 && distance(x, y, z) <= 3; d++)
-        set_place(geometry->near_byte[d], geometry->near_bit[d], n,
-                  torus(x + sf_cubic_step[d][0], y + sf_cubic_step[d][1], z + sf_cubic_step[d][2]));
 }
 
 static void visit_mask(cubic_geometry *geometry, int n, int x, int y, int z)
@@ -76,27 +73,66 @@ static void visit_mask(cubic_geometry *geometry, int n, int x, int y, int z)
     }
 }
 
-/* Number of a near site in the packed order, -1 for the head. */
-static int near_number(const cubic_geometry *geometry, int x, int y, int z)
+/* Number of a near site, -1 for the head. */
+static int near_number(int x, int y, int z)
 {
-    for (int n = 0; n < CUBIC_NEAR; n++) {
-        if (8 * geometry->pack_byte[0][n] + geometry->pack_bit[0][n] % 8 == torus(x, y, z))
-            return n;
+    int n = 0;
+    for (int k = -3; k <= 3; k++) {
+        for (int j = -3; j <= 3; j++) {
+            const int most = 3 - abs(j) - abs(k);
+            if (j == y && k == z)
+                return x == 0 && y == 0 && z == 0 ? -1 : n + x + most;
+            n += most >= 0 ? 2 * most + 1 : 0;
+        }
     }
     return -1;
+}
+
+static void near_row(cubic_geometry *geometry, int row, int first, int y, int z)
+{
+    const int most = 3 - abs(y) - abs(z);
+    geometry->row_mask[row] = (uint8_t)((1u << (2 * most + 1)) - 1);
+    geometry->row_bit[row] = (uint8_t)first;
+    for (int x = -most; x <= most; x++) {
+        const int n = first + x + most;
+        for (int d = 0; d < 6; d++)
+            set_place(geometry->near_byte[d], geometry->near_bit[d], n,
+                      torus(x + sf_cubic_step[d][0], y + sf_cubic_step[d][1], z + sf_cubic_step[d][2]));
+        if (distance(x, y, z) == 1)
+            geometry->near_first |= (uint64_t)1 << n;
+        if (distance(x, y, z) == 2)
+            geometry->near_second |= (uint64_t)1 << n;
+    }
+    for (int d = 0; d < 6; d++)
+        geometry->row_site[d][row] =
+            (uint16_t)torus(sf_cubic_step[d][0] - most, y + sf_cubic_step[d][1], z + sf_cubic_step[d][2]);
+}
+
+static void near_init(cubic_geometry *geometry)
+{
+    int row = 0, first = 0;
+    for (int z = -3; z <= 3; z++) {
+        for (int y = -3; y <= 3; y++) {
+            const int most = 3 - abs(y) - abs(z);
+            if (most < 0)
+                continue;
+            near_row(geometry, row++, first, y, z);
+            first += 2 * most + 1;
+        }
+    }
 }
 
 static void pair_init(cubic_geometry *geometry, int n, const int *s, const int *t)
 {
     const uint64_t nowhere = 0x3f3f3f3f3f3f3f00u;
     const int x = s[0] + t[0], y = s[1] + t[1], z = s[2] + t[2];
-    const int a = near_number(geometry, s[0], s[1], s[2]), b = near_number(geometry, x, y, z);
+    const int a = near_number(s[0], s[1], s[2]), b = near_number(x, y, z);
     geometry->pair[n] = (uint64_t)1 << a | (uint64_t)1 << b;
     geometry->pair_first[n] = nowhere | (uint64_t)a;
     geometry->pair_second[n] = nowhere | (uint64_t)b;
     for (int third = 0; third < 6; third++) {
         const int *u = sf_cubic_step[third];
-        const int c = near_number(geometry, x + u[0], y + u[1], z + u[2]);
+        const int c = near_number(x + u[0], y + u[1], z + u[2]);
         if (c >= 0 && c != a)
             geometry->pair_next[n] |= (uint64_t)1 << c;
     }
@@ -124,6 +160,7 @@ void sf_cubic_geometry_init(cubic_geometry *geometry)
     n = 1;
     for (int radius = 1; radius <= RADIUS + 1; radius++)
         for_sphere(geometry, radius, visit_mask, &n);
+    near_init(geometry);
     pairs_init(geometry);
 }
 
@@ -154,5 +191,5 @@ void sf_cubic_job_init(cubic_job *job, const cubic_geometry *geometry, int lengt
 
 size_t sf_cubic_entry_bytes(int r)
 {
-    return r == 4 ? 64 : r == 5 ? 128 : r == 6 ? 192 : 0;
+    return r >= CUBIC_TAIL_MIN && r <= CUBIC_TAIL_MAX ? 192 : 0;
 }

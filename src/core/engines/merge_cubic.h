@@ -21,7 +21,8 @@ enum {
     CUBIC_CONTACTS = 128,  /* entries of a histogram of contacts, with room for a tail's */
     CUBIC_WORDS = 6,       /* the 376 sites within 6 steps but for the head, packed by distance: 6 beside */
                            /* the head in the order of the steps, 128 within 4 steps, 230 within 5 */
-    CUBIC_NEAR = 62,       /* sites within 3 steps: 6 + 18 + 38, in the same order */
+    CUBIC_NEAR = 63,       /* sites within 3 steps, the head among them, in rows along x */
+    CUBIC_ROWS = 25,       /* such rows */
     CUBIC_PAIRS = 32,      /* walks of two steps: 30, and two that never fit */
     CUBIC_GRID = 2 * CUBIC_LENGTH_MAX + 2,
     CUBIC_GRID_SITES = CUBIC_GRID * CUBIC_GRID * CUBIC_GRID,
@@ -41,6 +42,10 @@ typedef struct cubic_geometry {
     uint8_t pack_bit[CUBIC_WORDS][64];          /* 8 (i mod 8) + the bit in that byte */
     uint8_t near_byte[6][64];                   /* the same for the near sites of the child in each direction */
     uint8_t near_bit[6][64];
+    uint16_t row_site[6][CUBIC_ROWS];  /* first site on the torus of a row of near sites of that child */
+    uint8_t row_mask[CUBIC_ROWS];      /* a bit for each site of the row */
+    uint8_t row_bit[CUBIC_ROWS];       /* number of its first site among the near ones */
+    uint64_t near_first, near_second;  /* near sites at distance 1 and 2 */
     uint64_t pair[CUBIC_PAIRS];        /* sites of both steps, as a set of near sites; bit 63: never fits */
     uint64_t pair_next[CUBIC_PAIRS];   /* sites for a third step */
     uint64_t pair_first[CUBIC_PAIRS];  /* lowest byte: near site of the first step; the other bytes are 63 */
@@ -74,7 +79,7 @@ void sf_cubic_geometry_init(cubic_geometry *geometry);
 void sf_cubic_job_init(cubic_job *job, const cubic_geometry *geometry, int length, const uint8_t *h, int tail,
                        int piece_steps);
 
-/* Bytes of a table's entry for tails of r residues; 0 where there is no table. */
+/* Bytes that an entry for tails of r residues may take; 0 where there is no table. */
 size_t sf_cubic_entry_bytes(int r);
 
 /* Adds the conformations that begin with the pieces first..last-1 to contacts[CUBIC_CONTACTS], by number of contacts

@@ -1,12 +1,10 @@
 /* The last four steps, counted without a table. The first of them is tried in turn; the second and third are the 30
- * walks of two steps, as sets of the 62 sites within three steps of the first; and for the last it is enough to count
+ * walks of two steps, as sets of the 63 sites within three steps of the first; and for the last it is enough to count
  * free sites by the number of H beside them, all walks at once. */
 #ifndef SF_CORE_MERGE_CUBIC_DIRECT_H
 #define SF_CORE_MERGE_CUBIC_DIRECT_H
 
 #include "core/engines/merge_cubic_vec.h"
-
-enum { NEAR_FIRST = 0x3f, NEAR_SECOND = 0xffffc0 }; /* near sites at distance 1 and 2 */
 
 /* What the last three steps see from each first step: near sites that are occupied, how many H are beside each of the
  * others, the gain so far; and which of the last four residues are H. Nothing fits where the first step was not free.
@@ -36,7 +34,8 @@ static void three_steps_plain(const cubic_geometry *geometry, const three_steps 
             gain += near_count(t, d, geometry->pair_second[i] & 63);
         for (uint64_t next = geometry->pair_next[i] & ~t->occupied[d]; next; next &= next - 1) {
             const uint64_t site = (uint64_t)__builtin_ctzll(next);
-            sum[gain + (t->h[3] ? near_count(t, d, site) + (t->beside_first && site < 6) : 0)]++;
+            const bool bonus = t->beside_first && (geometry->near_first >> site & 1);
+            sum[gain + (t->h[3] ? near_count(t, d, site) + bonus : 0)]++;
         }
     }
 }
@@ -45,24 +44,25 @@ static void three_steps_plain(const cubic_geometry *geometry, const three_steps 
 CUBIC_INLINE void three_steps_look(const cubic_geometry *geometry, const board *placed, unsigned open, three_steps *t)
 {
     const bool any_twos = any(placed->twos), any_fours = any(placed->fours), any_h = t->h[1] || t->h[2] || t->h[3];
+    const near_source occupied = near_source_make(placed->occupied), ones = near_source_make(placed->ones),
+                      twos = near_source_make(placed->twos), fours = near_source_make(placed->fours);
     memset(t->occupied, 0xff, sizeof t->occupied);
     memset(t->ones, 0, sizeof t->ones);
     memset(t->twos, 0, sizeof t->twos);
     memset(t->fours, 0, sizeof t->fours);
 #pragma GCC unroll 6
     for (int d = 0; d < 6; d++) {
-        const uint8_t *byte = geometry->near_byte[d], *bit = geometry->near_bit[d];
         if (!(open >> d & 1))
             continue;
-        const uint64_t occupied = pick(placed->occupied, byte, bit) | (uint64_t)3 << 62;
-        t->occupied[d] = occupied;
+        const uint64_t blocked = near_sites(geometry, &occupied, d) | (uint64_t)1 << 63;
+        t->occupied[d] = blocked;
         if (!any_h)
             continue;
-        t->ones[d] = pick(placed->ones, byte, bit) & ~occupied;
+        t->ones[d] = near_sites(geometry, &ones, d) & ~blocked;
         if (any_twos)
-            t->twos[d] = pick(placed->twos, byte, bit) & ~occupied;
+            t->twos[d] = near_sites(geometry, &twos, d) & ~blocked;
         if (any_fours)
-            t->fours[d] = pick(placed->fours, byte, bit) & ~occupied;
+            t->fours[d] = near_sites(geometry, &fours, d) & ~blocked;
     }
 }
 
@@ -85,9 +85,9 @@ CUBIC_INLINE int top_count(__m512i ones, __m512i twos, __m512i fours)
 }
 
 /* Free sites by the number of H the last residue would touch there, for all first steps; returns the highest number. */
-CUBIC_INLINE int near_levels(const three_steps *t, uint64_t level[6][8])
+CUBIC_INLINE int near_levels(const cubic_geometry *geometry, const three_steps *t, uint64_t level[6][8])
 {
-    const __m512i occupied = _mm512_load_si512(t->occupied), first = _mm512_set1_epi64(NEAR_FIRST);
+    const __m512i occupied = _mm512_load_si512(t->occupied), first = _mm512_set1_epi64((long long)geometry->near_first);
     __m512i ones = _mm512_load_si512(t->ones), twos = _mm512_load_si512(t->twos), fours = _mm512_load_si512(t->fours);
     if (!t->h[3]) {
         _mm512_store_si512(level[0], _mm512_ternarylogic_epi64(occupied, occupied, occupied, 0x55));
@@ -113,13 +113,13 @@ CUBIC_INLINE int near_levels(const three_steps *t, uint64_t level[6][8])
 }
 
 /* 8 times the H beside each near site that the second and third residue would gain, and the gain so far. */
-CUBIC_INLINE __m512i near_gains(const three_steps *t, int d)
+CUBIC_INLINE __m512i near_gains(const cubic_geometry *geometry, const three_steps *t, int d)
 {
-    const uint64_t where = (t->h[1] ? NEAR_FIRST : 0) | (t->h[2] ? NEAR_SECOND : 0);
+    const uint64_t where = (t->h[1] ? geometry->near_first : 0) | (t->h[2] ? geometry->near_second : 0);
     __m512i gains = _mm512_maskz_mov_epi8(t->ones[d] & where, _mm512_set1_epi8(8));
     gains = _mm512_mask_add_epi8(gains, t->twos[d] & where, gains, _mm512_set1_epi8(16));
     gains = _mm512_mask_add_epi8(gains, t->fours[d] & where, gains, _mm512_set1_epi8(32));
-    return _mm512_mask_add_epi8(gains, NEAR_FIRST, gains, _mm512_set1_epi8((char)(8 * t->gain[d])));
+    return _mm512_mask_add_epi8(gains, geometry->near_first, gains, _mm512_set1_epi8((char)(8 * t->gain[d])));
 }
 
 CUBIC_INLINE void three_steps_add(const cubic_geometry *geometry, const three_steps *t, unsigned open,
@@ -127,7 +127,7 @@ CUBIC_INLINE void three_steps_add(const cubic_geometry *geometry, const three_st
 {
     for (; open; open &= open - 1) {
         const int d = __builtin_ctz(open);
-        const __m512i occupied = _mm512_set1_epi64((long long)t->occupied[d]), gains = near_gains(t, d);
+        const __m512i occupied = _mm512_set1_epi64((long long)t->occupied[d]), gains = near_gains(geometry, t, d);
         __m512i of_level[6];
         for (int j = 0; j < n_levels; j++)
             of_level[j] = _mm512_set1_epi64((long long)level[j][d]);
@@ -175,7 +175,7 @@ CUBIC_INLINE counts three_steps_count(const cubic_geometry *geometry, const thre
     _Alignas(64) uint64_t level[6][8];
     byte_sums sums = {.low = _mm512_setzero_si512(), .high = _mm512_setzero_si512()};
     uint16_t more[N_COUNTS];
-    const int top = near_levels(t, level), most = three_steps_most(t, most_gain, top);
+    const int top = near_levels(geometry, t, level), most = three_steps_most(t, most_gain, top);
     if (__builtin_expect(most > 15, 0)) {
         memset(more, 0, sizeof more);
         for (; open; open &= open - 1)

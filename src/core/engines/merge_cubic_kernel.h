@@ -22,11 +22,11 @@ enum {
 };
 
 /* How much of space a walk has opened: the steps it may take are those of its line and one side of the next axis. */
-typedef enum span { LINE = 1, PLANE, SPACE, FLAT /* in the plane, all four steps */ } span;
+typedef enum span { LINE = 1, PLANE, SPACE } span;
 
 static const int grid_step[6] = {1, CUBIC_GRID, CUBIC_GRID *CUBIC_GRID, -1, -CUBIC_GRID, -CUBIC_GRID *CUBIC_GRID};
-static const int choice_of[5][6] = {{0}, {0, 1}, {0, 1, 3, 4, 2}, {0, 1, 2, 3, 4, 5}, {0, 1, 3, 4}};
-static const int n_choices[5] = {0, 2, 5, 6, 4};
+static const int choice_of[4][6] = {{0}, {0, 1}, {0, 1, 3, 4, 2}, {0, 1, 2, 3, 4, 5}};
+static const int n_choices[4] = {0, 2, 5, 6};
 
 typedef struct queued {
     board board;
@@ -165,8 +165,8 @@ CUBIC_INLINE void board_place(const prefix_walk *walk, const board *from, int si
 
 /* ---- flat and straight ---- */
 
-/* Walks the tail plainly from residue k. */
-static void tail_plainly(prefix_walk *walk, int k, int from, int contacts, span reach, uint64_t *sum)
+/* Walks the tail of the straight prefix plainly from residue k. */
+static void straight_tail(prefix_walk *walk, int k, int from, int contacts, span reach)
 {
     for (int i = 0; i < n_choices[reach]; i++) {
         int d = choice_of[reach][i];
@@ -177,14 +177,63 @@ static void tail_plainly(prefix_walk *walk, int k, int from, int contacts, span 
             continue;
         const int gain = gain_at(walk, site, k, k - 1);
         if (k == walk->kernel.job->length - 1) {
-            sum[contacts + gain]++;
+            walk->line[contacts + gain]++;
             continue;
         }
         const bool opens = (reach == LINE && d == 1) || (reach == PLANE && d == 2);
         place(walk, site, walk->kernel.job->h[k]);
-        tail_plainly(walk, k + 1, site, contacts + gain, opens ? reach + 1 : reach, sum);
+        straight_tail(walk, k + 1, site, contacts + gain, opens ? reach + 1 : reach);
         take_back(walk, site, walk->kernel.job->h[k]);
     }
+}
+
+enum { FLAT_STEPS = 4 };
+static const int flat_step[FLAT_STEPS] = {1, CUBIC_GRID, -1, -CUBIC_GRID};
+
+/* Flat tails of the last two residues, a byte for each number of contacts, at most 2 + 3. The last but one is not
+ * placed, only looked around: the last would not count it. */
+CUBIC_INLINE uint64_t flat_last_two(const prefix_walk *walk, int from)
+{
+    const int last = walk->kernel.job->length - 1;
+    const bool h = walk->kernel.job->h[last];
+    uint64_t sum = 0;
+    for (int i = 0; i < FLAT_STEPS; i++) {
+        const int site = from + flat_step[i];
+        uint64_t tails = 0;
+        if (walk->grid[site].occupied)
+            continue;
+        for (int j = 0; j < FLAT_STEPS; j++) {
+            const grid_site next = walk->grid[site + flat_step[j]];
+            tails += (uint64_t)!next.occupied << (h && !next.occupied ? 8 * next.h : 0);
+        }
+        sum += tails << 8 * gain_at(walk, site, last - 1, last - 2);
+    }
+    return sum;
+}
+
+/* Walks the tail from residue k, at least three of it, in the plane. */
+static void flat_tail(prefix_walk *walk, int k, int from, int contacts)
+{
+    const cubic_job *job = walk->kernel.job;
+    uint64_t sum = 0;
+    for (int i = 0; i < FLAT_STEPS; i++) {
+        const int site = from + flat_step[i];
+        if (walk->grid[site].occupied)
+            continue;
+        const int gain = gain_at(walk, site, k, k - 1);
+        walk->grid[site].occupied = 1;
+        for (int j = 0; j < FLAT_STEPS && job->h[k]; j++)
+            walk->grid[site + flat_step[j]].h++;
+        if (k == job->length - 3)
+            sum += flat_last_two(walk, site) << 8 * gain; /* at most 2 + 2 + 3 contacts */
+        else
+            flat_tail(walk, k + 1, site, contacts + gain);
+        for (int j = 0; j < FLAT_STEPS && job->h[k]; j++)
+            walk->grid[site + flat_step[j]].h--;
+        walk->grid[site].occupied = 0;
+    }
+    for (int i = 0; i < 8 && k == job->length - 3; i++)
+        walk->plane_flat[contacts + i] += sum >> 8 * i & 0xff;
 }
 
 /* ---- the prefix, backwards ---- */
@@ -248,14 +297,13 @@ static void collect_from(prefix_walk *walk, int j, int from, int contacts, colle
     }
 }
 
-static void prefix_end(prefix_walk *walk, int from, int contacts, span reach, const board *b)
+static void prefix_end(prefix_walk *walk, int contacts, span reach, const board *b)
 {
     const cubic_job *job = walk->kernel.job;
-    (void)from;
     if (reach == LINE)
-        tail_plainly(walk, job->length - job->tail, GRID_HEAD, contacts, LINE, walk->line);
+        straight_tail(walk, job->length - job->tail, GRID_HEAD, contacts, LINE);
     else if (reach == PLANE) {
-        tail_plainly(walk, job->length - job->tail, GRID_HEAD, contacts, FLAT, walk->plane_flat);
+        flat_tail(walk, job->length - job->tail, GRID_HEAD, contacts);
         leaf(walk, b, walk->plane_all + contacts);
     } else
         leaf(walk, b, walk->space + contacts);
@@ -274,7 +322,7 @@ static void prefix_from(prefix_walk *walk, int j, int from, int contacts, span r
     if (walk->stopped)
         return;
     if (j < 0) {
-        prefix_end(walk, from, contacts, reach, b);
+        prefix_end(walk, contacts, reach, b);
         return;
     }
     if (j <= COLLECT_FROM && reach == SPACE && steps >= job->piece_steps) {

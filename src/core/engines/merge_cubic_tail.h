@@ -8,8 +8,14 @@
 
 #define CODE_NONE (~(uint64_t)0 >> 16) /* too many sites to write down: not kept */
 
+#if CUBIC_AVX512
+enum { KEY_WORDS = 2 * CUBIC_WORDS, KEY_WORDS_4 = 4 };
+#else
+enum { KEY_WORDS = 16, KEY_WORDS_4 = 16 }; /* whole planes: packing bit by bit takes longer */
+#endif
+
 typedef struct tail_key {
-    uint64_t word[2 * CUBIC_WORDS]; /* blocked | ones, then blocked | twos */
+    uint64_t word[KEY_WORDS]; /* blocked | ones, then blocked | twos */
     uint64_t hash;
     uint64_t header; /* epoch, and above it the code of the rare sites */
 } tail_key;
@@ -17,19 +23,46 @@ typedef struct tail_key {
 typedef struct entry_4 {
     uint64_t header;
     uint16_t count[12];
-    uint64_t key[4];
+    uint64_t key[KEY_WORDS_4];
 } entry_4;
 
 typedef struct entry_long {
     uint64_t header;
     uint16_t count[28]; /* at most 4 x 6 + 1 contacts */
-    uint64_t key[2 * CUBIC_WORDS];
+    uint64_t key[KEY_WORDS];
 } entry_long;
 
-/* Words a plane is packed into. */
+/* Words of a key. */
 CUBIC_INLINE int key_words(const int r)
 {
-    return r == 4 ? 2 : r == 5 ? 4 : 6;
+    return CUBIC_AVX512 ? (r == 4 ? 4 : r == 5 ? 8 : 12) : KEY_WORDS;
+}
+
+/* Bytes from entry to entry, whole cache lines. */
+CUBIC_INLINE size_t entry_bytes(const int r)
+{
+    return CUBIC_AVX512 ? (r == 4 ? 64 : r == 5 ? 128 : 192) : 192;
+}
+
+/* The two planes of a key, and a hash that is the same on every machine. */
+CUBIC_INLINE void key_fill(const cubic_geometry *geometry, const int r, plane first, plane second, tail_key *key)
+{
+    const plane mix = first ^ (second << 29 | second >> 35);
+#if CUBIC_AVX512
+    const int n = key_words(r) / 2;
+    for (int i = 0; i < n; i++) {
+        key->word[i] = pick(first, geometry->pack_byte[i], geometry->pack_bit[i]);
+        key->word[n + i] = pick(second, geometry->pack_byte[i], geometry->pack_bit[i]);
+    }
+#else
+    (void)geometry, (void)r;
+    memcpy(key->word, &first, sizeof first);
+    memcpy(key->word + 8, &second, sizeof second);
+#endif
+    key->hash = fold_product(mix[0] ^ 0x9e3779b97f4a7c15u, mix[1] ^ 0xbf58476d1ce4e5b9u) ^
+                fold_product(mix[2] ^ 0x94d049bb133111ebu, mix[3] ^ 0xd6e8feb86659fd93u) ^
+                fold_product(mix[4] ^ 0xa0761d6478bd642fu, mix[5] ^ 0xe7037ed1a0b428dbu) ^
+                fold_product(mix[6] ^ 0x8ebc6af09c88c6e3u, mix[7] ^ 0x589965cc75374cc3u);
 }
 
 /* Up to four sites with 3, 4 or 5 H beside them, 12 bits each. */
@@ -75,16 +108,7 @@ CUBIC_INLINE void tail_key_make(const kernel *k, const int r, const board *b, ta
     }
     plane h = (even & even_h) | (odd_h & ~even & ~head);
     plane ones = b->ones & h, twos = b->twos & h, fours = b->fours & h, three = ones & twos;
-    plane first = blocked | ones, second = blocked | twos;
-    const int n = key_words(r);
-    for (int i = 0; i < n; i++) {
-        key->word[i] = pick(first, geometry->pack_byte[i], geometry->pack_bit[i]);
-        key->word[n + i] = pick(second, geometry->pack_byte[i], geometry->pack_bit[i]);
-    }
-    key->hash = 0;
-    for (int i = 0; i < 2 * n; i += 2)
-        key->hash ^= fold_product(key->word[i] ^ (0x9e3779b97f4a7c15u * (uint64_t)(2 * i + 1)),
-                                  key->word[i + 1] ^ (0xbf58476d1ce4e5b9u * (uint64_t)(2 * i + 1)));
+    key_fill(geometry, r, blocked | ones, blocked | twos, key);
     key->header = k->workspace->epoch;
     if (__builtin_expect(any(three | fours), 0))
         key->header |= rare_code(&three, &ones, &fours) << 16;
@@ -95,12 +119,12 @@ CUBIC_INLINE void tail_key_make(const kernel *k, const int r, const board *b, ta
 CUBIC_INLINE uint8_t *tail_slot(const kernel *k, const int r, const tail_key *key)
 {
     const merge_table *table = &k->workspace->table[r];
-    return table->entries + (key->hash & table->mask) * (r == 4 ? 64u : r == 5 ? 128u : 192u);
+    return table->entries + (key->hash & table->mask) * entry_bytes(r);
 }
 
 CUBIC_INLINE void tail_prefetch(const int r, const uint8_t *slot)
 {
-    for (int line = 0; line < (r == 4 ? 64 : r == 5 ? 128 : 192); line += 64)
+    for (size_t line = 0; line < entry_bytes(r); line += 64)
         __builtin_prefetch(slot + line);
 }
 
@@ -142,9 +166,9 @@ CUBIC_INLINE counts tail_counts(const kernel *k, const int r, const board *b, co
     entry_long *longer = (entry_long *)(void *)slot;
     stats->look_ups[r]++;
     if (r == 4) {
-        if (four->header == key->header && words_equal(four->key, key->word, 4))
+        if (four->header == key->header && words_equal(four->key, key->word, KEY_WORDS_4))
             return counts_widen(kept_16(*(const counts16_unaligned *)(four->count - gain), gain));
-    } else if (longer->header == key->header && words_equal(longer->key, key->word, 2 * key_words(r)))
+    } else if (longer->header == key->header && words_equal(longer->key, key->word, key_words(r)))
         return kept_32(*(const counts_unaligned *)(longer->count - gain), gain);
     stats->misses[r]++;
     counts value = r == 4 ? count_4(k, b) : r == 5 ? count_5(k, b) : count_6(k, b);
@@ -163,7 +187,7 @@ CUBIC_INLINE counts tail_counts(const kernel *k, const int r, const board *b, co
     } else {
         longer->header = key->header;
         memcpy(longer->count, count, sizeof longer->count);
-        memcpy(longer->key, key->word, 2 * (size_t)key_words(r) * sizeof *longer->key);
+        memcpy(longer->key, key->word, (size_t)key_words(r) * sizeof *longer->key);
     }
     return counts_shift(value, gain);
 }

@@ -82,6 +82,20 @@ CUBIC_INLINE uint64_t pick(plane p, const uint8_t *byte, const uint8_t *bit)
                                         _mm512_loadu_si512(bit));
 }
 
+/* A plane made ready to pick near sites from. */
+typedef plane near_source;
+
+CUBIC_INLINE near_source near_source_make(plane p)
+{
+    return p;
+}
+
+/* The near sites around the child in direction d. */
+CUBIC_INLINE uint64_t near_sites(const cubic_geometry *geometry, const near_source *source, int d)
+{
+    return pick(*source, geometry->near_byte[d], geometry->near_bit[d]);
+}
+
 /* c[i] moves to c[i + by]. */
 CUBIC_INLINE counts counts_shift(counts c, int by)
 {
@@ -123,14 +137,30 @@ CUBIC_INLINE bool any(plane p)
     return (p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]) != 0;
 }
 
-CUBIC_INLINE uint64_t pick(plane p, const uint8_t *byte, const uint8_t *bit)
+/* A plane, and its beginning again: rows of sites do not end where the torus does. */
+typedef struct near_source {
+    uint8_t bytes[64 + 8];
+} near_source;
+
+CUBIC_INLINE near_source near_source_make(plane p)
 {
-    uint8_t bytes[64];
-    uint64_t picked = 0;
-    memcpy(bytes, &p, sizeof bytes);
-    for (int i = 0; i < 64; i++)
-        picked |= (uint64_t)(bytes[byte[i]] >> (bit[i] & 7) & 1) << i;
-    return picked;
+    near_source source;
+    memcpy(source.bytes, &p, 64);
+    memcpy(source.bytes + 64, &p, 8);
+    return source;
+}
+
+/* The near sites around the child in direction d, a row at a time. */
+CUBIC_INLINE uint64_t near_sites(const cubic_geometry *geometry, const near_source *source, int d)
+{
+    uint64_t sites = 0;
+    for (int row = 0; row < CUBIC_ROWS; row++) {
+        uint16_t two_bytes;
+        const int first = geometry->row_site[d][row];
+        memcpy(&two_bytes, source->bytes + (first >> 3), sizeof two_bytes);
+        sites |= (uint64_t)(two_bytes >> (first & 7) & geometry->row_mask[row]) << geometry->row_bit[row];
+    }
+    return sites;
 }
 
 CUBIC_INLINE counts counts_shift(counts c, int by)

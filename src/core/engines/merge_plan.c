@@ -20,7 +20,12 @@ bool sf_merge_can(int dimension, int length)
 size_t sf_merge_parts(int dimension, int length)
 {
     const int like_square = dimension == 2 ? length : length + (length + 1) / 2; /* as many seconds */
-    return like_square < 20 ? 4 : like_square < 24 ? 16 : like_square < 26 ? 64 : like_square < 30 ? 256 : 1024;
+    return like_square < 20   ? 4
+           : like_square < 24 ? 16
+           : like_square < 26 ? 64
+           : like_square < 32 ? 256
+           : like_square < 35 ? 512
+                              : 1024;
 }
 
 void sf_merge_sizes(int dimension, int length, merge_sizes *sizes)
@@ -29,7 +34,12 @@ void sf_merge_sizes(int dimension, int length, merge_sizes *sizes)
     for (int r = 0; r <= MERGE_TAIL_MAX; r++) {
         if (dimension == 2) {
             sizes->entry_bytes[r] = sf_square_entry_bytes(r);
-            sizes->log2_entries[r] = (r <= SQUARE_NARROW ? 15 : r <= SQUARE_MEDIUM ? 14 : 13) - (length < 22 ? 3 : 0);
+            sizes->log2_entries[r] = (r <= SQUARE_NARROW   ? 15
+                                      : r <= SQUARE_MEDIUM ? 14
+                                                           : 13) +
+                                     (length < 22    ? -3
+                                      : length >= 28 ? 1
+                                                     : 0);
         } else {
             sizes->entry_bytes[r] = sf_cubic_entry_bytes(r);
             sizes->log2_entries[r] = (r == 4 ? 13 : 12) - (length < 14 ? 2 : 0);
