@@ -37,7 +37,10 @@ int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *e
 
 uint64_t sf_map_table_expected(const sf_lattice *lattice, int length)
 {
-    return (lattice->dimension == 2 ? known_square : known_cubic)[length - SF_LENGTH_MIN];
+    const uint32_t *known = lattice->dimension == 2 ? known_square : known_cubic;
+    size_t n = lattice->dimension == 2 ? sizeof known_square / sizeof *known : sizeof known_cubic / sizeof *known;
+    size_t i = (size_t)length - SF_LENGTH_MIN;
+    return length >= SF_LENGTH_MIN && i < n ? known[i] : 0;
 }
 
 static uint64_t map_bytes(int length)

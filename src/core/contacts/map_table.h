@@ -63,7 +63,7 @@ int sf_map_table_length_max(const sf_lattice *lattice);
 /* SF_ELIMIT, naming what is allowed, unless length is in 3..sf_map_table_length_max. */
 int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *err);
 
-/* How many maps the table has; length in 3..sf_map_table_length_max. */
+/* How many maps the table has; 0 for a length outside 3..sf_map_table_length_max. */
 uint64_t sf_map_table_expected(const sf_lattice *lattice, int length);
 
 /* Bytes of such a table, and bytes that building it takes at its highest, the table included. */

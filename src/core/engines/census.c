@@ -56,12 +56,17 @@ typedef struct shared {
 
 /* ---- folding ---- */
 
+static inline uint8_t once_more(uint8_t seen, uint32_t twice)
+{
+    return (uint8_t)((uint32_t)seen << 1 | 1 | twice);
+}
+
 /* Counts a code once more; a code that is new goes to the end of out[]. Both are bytes of a few bits: 1 once, more twice. */
 static inline size_t meet(uint8_t *restrict met, uint32_t *restrict out, size_t n, uint32_t code, uint32_t twice)
 {
-    uint32_t seen = met[code];
+    uint8_t seen = met[code];
     out[n] = code;
-    met[code] = (uint8_t)(seen << 1 | 1 | twice);
+    met[code] = once_more(seen, twice);
     return n + (seen == 0);
 }
 
@@ -202,8 +207,8 @@ static void mark_codes(const sf_census_trie *t, const entries *from, uint8_t *re
     const int code_bits = t->code_bits;
     for (size_t i = 0, n = from->n; i < n; i++) {
         uint32_t e = entry[i], p = e & mask, h = p + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], twice = e >> 31 << 1;
-        mark_p[p] = (uint8_t)(mark_p[p] << 1 | 1 | twice);
-        mark_h[h] = (uint8_t)(mark_h[h] << 1 | 1 | twice);
+        mark_p[p] = once_more(mark_p[p], twice);
+        mark_h[h] = once_more(mark_h[h], twice);
     }
 }
 
