@@ -144,6 +144,8 @@ static int on_save(void *context, const sf_record *record, sf_error *err)
     int code = sf_run_file_write(session->paths.next, record, &session->meta, err);
     if (!code)
         code = sf_run_paths_install_checkpoint(&session->paths, err);
+    else
+        sf_run_paths_sweep(&session->paths); /* it may have its name and yet not be safe */
     double took = sf_now() - start;
     session->save_due_s = sf_now() + (double)session->app->options.settings.checkpoint_ms / 1e3;
     session->save_s += took;
@@ -290,8 +292,10 @@ static int save_first(sf_session *session, sf_error *err)
 {
     const sf_run_paths *paths = &session->paths;
     int code = sf_run_file_write(paths->next, &session->record, &session->meta, err);
-    if (code)
+    if (code) {
+        sf_run_paths_sweep(paths);
         return code;
+    }
     unlink(paths->previous);
     unlink(paths->checkpoint);
     if (!session->resumed)
