@@ -114,9 +114,11 @@ class Resume(Case):
         words[words.index("--generations") + 1] = "12000"
         result = run("run", "--output", self.output, "--quiet", *words, "--time-limit", "0.8")
         pieces = 1
-        while result.status == 75 and pieces < 60:
-            result = run("resume", self.output, "--quiet", "--time-limit", "0.8", "--threads", 1 + pieces % 2)
+        while result.status == 75 and pieces < 20:
+            result = run("resume", self.output, "--quiet", "--time-limit", "0.3", "--threads", 1 + pieces % 2)
             pieces += 1
+        if result.status == 75:  # a slow or busy machine: the rest in one piece
+            result = run("resume", self.output, "--quiet")
         self.assertEqual(result.status, 0, result)
         self.assertGreater(pieces, 2)
         self.assertTrue(read(self.output) == self.undisturbed(*words))
