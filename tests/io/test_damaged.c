@@ -353,10 +353,10 @@ static void damage_attribute(hid_t file, const damage *how)
                         : H5Oopen(file, how->operation == ORIGIN_GONE ? "/config/origin" : "/config", H5P_DEFAULT);
     hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
     int32_t number = (int32_t)how->a;
-    char text[1024];
+    char text[4096];
     const char *pointer = text;
     memset(text, 'x', sizeof text);
-    text[how->a >= 0 && how->a < 1024 ? how->a : 0] = '\0';
+    text[how->a >= 0 && how->a < 4096 ? how->a : 0] = '\0';
     H5Tset_size(type, H5T_VARIABLE);
     CU_ASSERT_TRUE(H5Adelete(object, how->name) >= 0);
     if (how->operation != ATTRIBUTE_GONE && how->operation != ORIGIN_GONE) {
@@ -400,7 +400,7 @@ static const damage damages[] = {
     {"state", ATTRIBUTE_GONE, 0, 0, "state: the attribute is missing"},
     {"form", ATTRIBUTE_TEXT, 0, 0, "form: is none of"},
     {"population", OPTION_INT, 6, 0, "population: the attribute is not a text"},
-    {"population", OPTION_LONG, 300, 0, "population: the attribute is too long"},
+    {"population", OPTION_LONG, SF_SCORE_MODEL_TEXT_SIZE, 0, "population: the attribute is too long"},
     {"population", ORIGIN_GONE, 0, 0, "population: the attribute is missing"},
     {"/config/origin", DELETE, 0, 0, "/config: is missing"},
     {"/trajectory/best", DELETE, 0, 0, "/trajectory/best: the dataset is missing"},
