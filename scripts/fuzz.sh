@@ -39,7 +39,7 @@ fuzz_one() {
     local name=$1 found=$build/found/$1 corpus=$build/corpus/$1
     mkdir -p "$found" "$corpus"
     ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$found/report" nice -n 19 "$build/tests/fuzz/fuzz_$name" \
-        -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 \
+        -max_total_time="$seconds" -timeout=300 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 \
         -artifact_prefix="$found/" "$corpus" "$root/tests/fuzz/corpus/$name" >"$found/log" 2>&1 || true
 }
 running=0

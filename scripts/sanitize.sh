@@ -57,7 +57,7 @@ thread() {
     export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
     export TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=$suppressions/tsan.supp
     local program=$root/build/tsan/bin/starfold test engine
-    for engine in table walk merge bound; do
+    for engine in table walk bound; do
         check "thread: enumerate, engine $engine" "$program" enumerate --engine "$engine" --threads 4 HHPPHPPHPHHP
         check "thread: enumerate, cubic, engine $engine" "$program" enumerate --engine "$engine" --threads 4 \
             --lattice cubic HHPPHPPHPH
@@ -85,7 +85,6 @@ memcheck() {
         check "memcheck: ${words[*]}" "${run[@]}" "$program" "${words[@]}"
     done <<END
 enumerate --engine table --threads 2 HHPPHPPHPHHP
-enumerate --engine merge --threads 2 HHPPHPPHPHHP
 enumerate --engine walk --lattice cubic --threads 2 HHPPHPPH
 enumerate --engine bound --threads 2 HHPPHPPHPHHP
 enumerate --file sequences --format json

@@ -59,6 +59,10 @@ static void read_holder(const char *path, char *holder)
     ssize_t n = fd >= 0 ? read(fd, holder, HOLDER_SIZE - 1) : 0;
     holder[n > 0 ? n : 0] = '\0';
     holder[strcspn(holder, "\n")] = '\0';
+    for (char *c = holder; *c; c++) { /* another's file: it is shown to people, and a terminal obeys it */
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
     if (fd >= 0)
         close(fd);
     if (!holder[0])

@@ -192,6 +192,15 @@ static hid_t attr_open(sf_h5 *h5, hid_t object, const char *name)
     return attribute;
 }
 
+bool sf_h5_is_text(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    }
+    return true;
+}
+
 int sf_h5_attr_read_text(sf_h5 *h5, hid_t object, const char *name, size_t size, char *text)
 {
     hid_t attribute = attr_open(h5, object, name);
@@ -206,6 +215,8 @@ int sf_h5_attr_read_text(sf_h5 *h5, hid_t object, const char *name, size_t size,
         code = sf_h5_fail(h5, name, "the attribute cannot be read");
     else if (value && strlen(value) >= size)
         code = sf_h5_fail(h5, name, "the attribute is too long");
+    else if (value && !sf_h5_is_text(value))
+        code = sf_h5_fail(h5, name, "the attribute has characters that are not text");
     else
         snprintf(text, size, "%s", value ? value : "");
     if (value)

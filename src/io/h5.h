@@ -47,7 +47,10 @@ int sf_h5_attr_int(sf_h5 *h5, hid_t object, const char *name, int32_t value);
 int sf_h5_attr_write(sf_h5 *h5, hid_t object, const char *name, hid_t file_type, hid_t type, size_t n,
                      const void *values);
 
-/* Reads them back, checked. A longer text than size - 1 is an error. */
+/* True when nothing in the text is a command to a terminal: no control characters. What a file says is shown to people. */
+bool sf_h5_is_text(const char *text);
+
+/* Reads them back, checked. A longer text than size - 1, or one that is none (sf_h5_is_text), is an error. */
 int sf_h5_attr_read_text(sf_h5 *h5, hid_t object, const char *name, size_t size, char *text);
 int sf_h5_attr_read_int(sf_h5 *h5, hid_t object, const char *name, int32_t *value);
 

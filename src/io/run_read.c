@@ -51,6 +51,8 @@ static int read_option(sf_h5 *h5, hid_t values, hid_t origins, hsize_t k, sf_con
         H5Aget_name_by_idx(values, ".", H5_INDEX_NAME, H5_ITER_INC, k, entry->name, sizeof entry->name, H5P_DEFAULT);
     if (n <= 0 || n >= (ssize_t)sizeof entry->name)
         return sf_h5_fail(h5, "/config", "has an option whose name is too long");
+    if (!sf_h5_is_text(entry->name))
+        return sf_h5_fail(h5, "/config", "has an option whose name has characters that are not text");
     int code = sf_h5_attr_read_text(h5, values, entry->name, sizeof entry->value, entry->value);
     return code ? code : sf_h5_attr_read_text(h5, origins, entry->name, sizeof entry->origin, entry->origin);
 }

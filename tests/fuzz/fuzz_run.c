@@ -91,6 +91,27 @@ const uint8_t *fuzz_run_bytes(bool live, size_t *n)
     return bytes[live];
 }
 
+static void check_text(const char *text)
+{
+    for (; *text; text++)
+        FUZZ_REQUIRE((unsigned char)*text >= ' ' && *text != 0x7f);
+}
+
+/* What `info` shows must not be able to command a terminal. */
+static void check_texts(const sf_run_data *data)
+{
+    for (size_t i = 0; i < data->meta.n_config; i++) {
+        check_text(data->config[i].name);
+        check_text(data->config[i].value);
+        check_text(data->config[i].origin);
+    }
+    check_text(data->meta.lattice);
+    check_text(data->meta.letters);
+    check_text(data->program);
+    check_text(data->version);
+    check_text(data->revision);
+}
+
 void fuzz_read_run(const char *path, unsigned choice)
 {
     char hex[SF_DIGEST_SIZE], again_hex[SF_DIGEST_SIZE];
@@ -104,6 +125,7 @@ void fuzz_read_run(const char *path, unsigned choice)
         fuzz_check_error(sf_digest_file(path, hex, &err), &err);
     if (code)
         return;
+    check_texts(&data);
     const char *copy = fuzz_path("copy.h5"), *second = fuzz_path("second.h5");
     if ((choice & FUZZ_RUN_REPAIR) && !data.live && sf_run_file_write(copy, &data.record, &data.meta, &err) == 0) {
         FUZZ_REQUIRE(sf_digest_file(copy, hex, &err) == 0);
