@@ -36,7 +36,7 @@ static void fill_entries(sf_session *session)
 
 /* What is stored of a sequence, its whole histogram or its set of scores with the counts at the top, decides what the
  * file holds; so it is an option, and by default a rule of lattice, length and score model: histograms as far as tables
- * of contact maps go, beyond that what engine bound proves, where it knows the model. */
+ * of contact maps go, beyond that what engine bound proves, for the model it is strong at. */
 static bool stores_scores(const sf_session *session)
 {
     const sf_problem *problem = &session->problem;
@@ -46,7 +46,7 @@ static bool stores_scores(const sf_session *session)
     if (known != SF_KNOWN_AUTO)
         return known == SF_KNOWN_SCORES;
     sf_app_engine_options(session->app, &options);
-    return sf_engine_estimate("table", problem, &options, &cost, NULL) != 0 &&
+    return sf_engine_estimate("table", problem, &options, &cost, NULL) != 0 && sf_score_model_is_hp(problem->model) &&
            sf_engine_estimate("bound", problem, &options, &cost, NULL) == 0;
 }
 

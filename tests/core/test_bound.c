@@ -178,6 +178,67 @@ static void test_witnesses(void)
     }
 }
 
+/* ---- other models ---- */
+
+/* Letters and small weights of either sign, symmetric. */
+static void random_model(sf_score_model *model, uint64_t *random)
+{
+    *model = (sf_score_model){.name = "random", .n_letters = 2 + (int)(test_random(random) % 3)};
+    for (int i = 0; i < model->n_letters; i++) {
+        model->letter[i] = (char)('A' + i);
+        for (int j = 0; j <= i; j++)
+            model->weight[i][j] = model->weight[j][i] = (int)(test_random(random) % 7) - 3;
+    }
+}
+
+static bool agrees_for_model(const sf_problem *problem, const uint8_t *elements)
+{
+    uint64_t plain[SF_SCORES_MAX], row[SF_SCORES_MAX];
+    char walk[SF_LENGTH_MAX];
+    int counted = 0, score;
+    if (sf_walk_histogram(problem, elements, NULL, plain, NULL) != SF_OK)
+        return false;
+    const sf_bound_result result = solve(problem, elements, 2, row);
+    const int best = problem->min_score + best_score(problem, plain);
+    bool same = result.exact && result.best_lower == best && result.best_upper == best;
+    for (int s = problem->n_scores - 1; s >= 0; s--) {
+        const bool reachable = plain[s] > 0;
+        const int status = sf_bound_witness(problem, elements, problem->min_score + s, walk, NULL);
+        same &= row[s] == (reachable && counted >= 2 ? SF_COUNT_SOME : plain[s]);
+        same &= status == (reachable ? SF_OK : SF_EINPUT);
+        if (status == SF_OK)
+            same &= sf_walk_score(problem, elements, walk, &score, NULL) == SF_OK && score == problem->min_score + s;
+        counted += reachable;
+    }
+    return same;
+}
+
+static void test_models(void)
+{
+    uint64_t random = test_seed();
+    for (int i = 0; i < 60; i++) {
+        sf_score_model model;
+        sf_problem problem;
+        uint8_t elements[SF_LENGTH_MAX];
+        const bool square = i % 3 != 0;
+        const int length = square ? 4 + i % 10 : 4 + i % 6;
+        random_model(&model, &random);
+        CU_ASSERT_EQUAL_FATAL(
+            sf_problem_init(&problem, sf_lattice_find(square ? "square" : "cubic"), &model, length, NULL), SF_OK);
+        for (int k = 0; k < length; k++)
+            elements[k] = (uint8_t)(test_random(&random) % (uint64_t)model.n_letters);
+        CU_ASSERT(agrees_for_model(&problem, elements));
+        const sf_bound_options options = {.node_limit = 40, .n_threads = 1};
+        uint64_t plain[SF_SCORES_MAX], row[SF_SCORES_MAX];
+        sf_bound_result result;
+        CU_ASSERT_EQUAL(sf_walk_histogram(&problem, elements, NULL, plain, NULL), SF_OK);
+        CU_ASSERT_EQUAL(sf_bound_solve(&problem, elements, &options, row, &result, NULL), SF_OK);
+        CU_ASSERT(result.nodes <= 40);
+        for (int s = 0; s < problem.n_scores; s++)
+            CU_ASSERT(row[s] == SF_COUNT_UNKNOWN || (row[s] != 0) == (plain[s] != 0));
+    }
+}
+
 /* ---- limits, threads, instruction sets ---- */
 
 static bool same_result(const sf_bound_result *a, const sf_bound_result *b)
@@ -262,6 +323,7 @@ const test_case test_cases[] = {
     {"known sequences", test_known_sequences},
     {"gaps", test_gaps},
     {"solutions", test_witnesses},
+    {"other models", test_models},
     {"limits, threads and instruction sets", test_limits},
     {"stop", test_stop},
     {"the engine", test_engine},

@@ -9,6 +9,7 @@
 #include "core/engines/bound.h"
 #include "core/engines/bound_fold.h"
 #include "core/engines/bound_solver.h"
+#include "core/engines/bound_weights.h"
 
 typedef struct solution {
     bound_solver *solver;
@@ -127,23 +128,14 @@ static int count_top(solution *s, int top_counts)
     return SF_OK;
 }
 
-static int check_problem(const sf_problem *problem, sf_error *err)
-{
-    if (sf_score_model_is_hp(problem->model))
-        return SF_OK;
-    return sf_fail(err, SF_ELIMIT, "engine bound knows the score model hp only, not %s; take engine walk",
-                   problem->model->name);
-}
-
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err)
 {
     const uint64_t node_limit = options->node_limit ? options->node_limit : UINT64_MAX;
     bound_solver solver;
     solution s = {.solver = &solver, .histogram = histogram, .err = err};
-    int status = check_problem(problem, err);
-    if (status != SF_OK)
-        return status;
+    if (!sf_score_model_is_hp(problem->model))
+        return sf_bound_weights_solve(problem, elements, options, histogram, result, err);
     sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, node_limit, options->n_threads,
                          options->stop);
     s.ceiling = sf_bound_piece_limit(&solver.chain, 0, problem->length - 1);
@@ -154,7 +146,7 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
     for (int score = 0; score <= s.ceiling; score++)
         histogram[score] = SF_COUNT_UNKNOWN;
     histogram[0] = SF_COUNT_SOME; /* the straight chain */
-    status = search_best(&s, node_limit);
+    int status = search_best(&s, node_limit);
     if (status == SF_OK)
         status = search_set(&s);
     if (status == SF_OK && s.lower == s.upper)
@@ -172,21 +164,34 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
 
 /* ---- witness ---- */
 
-int sf_bound_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err)
+/* sf_bound_weights_find for the model hp. */
+static int find_hp(const sf_problem *problem, const uint8_t *elements, int score, bound_place *fold, bool *found,
+                   sf_error *err)
 {
     bound_solver solver;
     bound_search search = {.found = 0};
-    int found_score = -1, status = check_problem(problem, err);
-    if (status != SF_OK)
-        return status;
+    int status = SF_OK;
     sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, UINT64_MAX, 1, NULL);
     if (score >= 0 && score <= sf_bound_piece_limit(&solver.chain, 0, problem->length - 1))
         status = sf_bound_decide(&solver, BOUND_FIND, score, score, &search, err);
+    *found = search.found > 0;
+    memcpy(fold, search.fold, sizeof search.fold);
+    return status;
+}
+
+int sf_bound_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err)
+{
+    bound_place fold[SF_LENGTH_MAX];
+    bool found;
+    int found_score = score;
+    int status = sf_score_model_is_hp(problem->model)
+                     ? find_hp(problem, elements, score, fold, &found, err)
+                     : sf_bound_weights_find(problem, elements, score, fold, &found, err);
     if (status != SF_OK)
         return status;
-    if (search.found == 0)
+    if (!found)
         return sf_fail(err, SF_EINPUT, "no conformation of the sequence has score %d", score);
-    sf_bound_fold_walk(problem->lattice, problem->length, search.fold, walk);
+    sf_bound_fold_walk(problem->lattice, problem->length, fold, walk);
     status = sf_walk_score(problem, elements, walk, &found_score, err);
     if (status == SF_OK && found_score != score)
         return sf_fail(err, SF_ECHECK, "a fold found for score %d has score %d", score, found_score);

@@ -315,6 +315,57 @@ static bool given_up(bound_search *search)
     return search->outcome != BOUND_DONE;
 }
 
+/* ---- completions without a further contact ---- */
+
+/* The remaining residues as boards: what is taken, the placed H, the two ends. */
+typedef struct rest {
+    board occupied, h, end[2]; /* end[1] is the right one */
+} rest;
+
+/* Ways to lay the residues from n_placed on so that no H comes beside another but its bond. */
+static uint64_t count_rest(const tree *t, const rest *r, int n_placed)
+{
+    const bound_step *step = &t->schedule->step[n_placed];
+    const board head = r->end[step->to_right];
+    const bool is_h = t->chain->is_h[step->residue];
+    board free = ~r->occupied;
+    if (is_h)
+        free &= ~board_neighbours(r->h & ~head);
+    if (n_placed + 1 == t->schedule->n_residues)
+        return (uint64_t)board_count(board_neighbours(head) & free);
+    uint64_t n = 0;
+#pragma GCC unroll 3
+    for (int axis = 0; axis < AXES; axis++) {
+#pragma GCC unroll 2
+        for (int way = 0; way < 2; way++) {
+            const board site = (way ? board_backward(head, axis, 1) : board_forward(head, axis, 1)) & free;
+            if (!board_any(site))
+                continue;
+            rest next = {.occupied = r->occupied | site, .h = is_h ? r->h | site : r->h};
+            next.end[step->to_right] = site;
+            next.end[!step->to_right] = r->end[!step->to_right];
+            n += count_rest(t, &next, n_placed + 1);
+        }
+    }
+    return n;
+}
+
+/* True when the node has the score that is counted and the rest of the chain stays on the board: then the bounds have
+ * nothing more to say, and completions are counted as they are laid. */
+static bool rest_is_plain(const tree *t, const node *n, int n_placed)
+{
+    enum { REST_MAX = 6 };
+    const int n_rest = t->schedule->n_residues - n_placed;
+    if (t->search->goal != BOUND_COUNT || n->score != t->search->ceiling || n->n_open < AXES || !n->in_window ||
+        n_rest > REST_MAX)
+        return false;
+    for (int axis = 0; axis < AXES; axis++) {
+        if (n->box.high[axis] - n->box.low[axis] + 1 + n_rest >= BOARD_SPAN)
+            return false;
+    }
+    return true;
+}
+
 static void descend(tree *t, const node *parent, int n_placed)
 {
     if (n_placed == t->schedule->n_residues) {
@@ -322,6 +373,11 @@ static void descend(tree *t, const node *parent, int n_placed)
         return;
     }
     bound_search *search = t->search;
+    if (rest_is_plain(t, parent, n_placed)) {
+        const rest r = {parent->occupied, parent->h, {board_site(parent->left), board_site(parent->right)}};
+        search->found += count_rest(t, &r, n_placed);
+        return;
+    }
     const bound_step *step = &t->schedule->step[n_placed];
     node list[STEPS];
     const int n = node_children(t, parent, n_placed, list);

@@ -100,11 +100,12 @@ static int fitting_estimate(const sf_engine_ops *ops, const sf_problem *problem,
     return status;
 }
 
-/* Whether `auto` counts every score of such chains or proves which scores there are. A rule of lattice and length, not
- * of cost: the two answers differ. At these lengths the fastest count takes about two minutes a sequence. */
+/* Whether `auto` counts every score of such chains or proves which scores there are. A rule of lattice, length and
+ * model, not of cost: the two answers differ. At these lengths the fastest count takes about two minutes a sequence.
+ * Proofs are strong for hp only; other models are counted at any length. */
 static bool auto_counts(const sf_problem *problem)
 {
-    return problem->length <= (problem->lattice->dimension == 2 ? 32 : 22);
+    return !sf_score_model_is_hp(problem->model) || problem->length <= (problem->lattice->dimension == 2 ? 32 : 22);
 }
 
 /* The cheapest engine for n_expected sequences among those that count everything, or among the others. */
@@ -134,7 +135,7 @@ static int choose(const sf_problem *problem, const sf_engine_options *options, b
     return *ops ? SF_OK : status;
 }
 
-/* What `auto` stands for. A model that only counting engines know is counted at any length. */
+/* What `auto` stands for. What cannot be proven, for want of memory, is counted. */
 static int choose_auto(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                        const sf_engine_ops **ops, sf_error *err)
 {
