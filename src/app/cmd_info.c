@@ -53,6 +53,8 @@ static void print_text(const sf_run_view *view)
         printf("  state          stopped or killed%s%s\n",
                view->checkpoint ? "; go on with: starfold resume " : ", without a checkpoint",
                view->checkpoint ? view->paths.output : "");
+    if (view->from_checkpoint)
+        printf("  note           the file was left amid a write; this is its checkpoint\n");
     printf("  generation     %" PRId64 " of %" PRId64 "\n", record->generation, record->config.generations);
     printf("  puzzle         %d residues, %s lattice, score model %s\n", record->length, view->data.meta.lattice,
            sf_run_view_option(view, "score-model"));
@@ -80,6 +82,7 @@ static int print_json(const sf_run_view *view, sf_error *err)
     cJSON_AddStringToObject(document, "file", view->paths.output);
     cJSON_AddStringToObject(document, "state", view->state);
     cJSON_AddBoolToObject(document, "checkpoint", view->checkpoint);
+    cJSON_AddBoolToObject(document, "from_checkpoint", view->from_checkpoint);
     sf_json_add_integer(document, "generation", record->generation);
     sf_json_add_integer(document, "generations", record->config.generations);
     cJSON_AddStringToObject(document, "lattice", view->data.meta.lattice);

@@ -140,6 +140,9 @@ typedef struct task {
 static int open_file(const sf_app *app, sf_run_view *view, sf_problem *problem, task *t, sf_error *err)
 {
     int code = sf_run_view_open(view, app->options.words[0], err);
+    if (!code && view->from_checkpoint)
+        code = sf_fail(err, SF_EFORMAT, "%.300s is damaged; its checkpoint is not, and 'starfold resume' goes on from it",
+                       view->paths.output);
     if (!code)
         code = sf_run_view_problem(view, problem, err);
     if (code)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* A writer that was killed amid a flush may have left an index that is not whole; its checkpoint always is. */
 int sf_run_view_open(sf_run_view *view, const char *path, sf_error *err)
 {
     memset(view, 0, sizeof *view);
@@ -12,10 +13,15 @@ int sf_run_view_open(sf_run_view *view, const char *path, sf_error *err)
     sf_run_paths_init(&view->paths, path);
     if (sf_path_is_folder(path))
         return sf_fail(err, SF_EINPUT, "'%.300s' is a folder; name a run file", path);
-    int code = sf_run_file_read(&view->data, path, err);
-    if (code)
-        return code;
+    sf_error failed = {0, ""};
+    int code = sf_run_file_read(&view->data, path, &failed);
     view->checkpoint = sf_path_exists(view->paths.checkpoint) || sf_path_exists(view->paths.previous);
+    if (code == SF_EFORMAT && view->checkpoint) {
+        const char *saved = sf_path_exists(view->paths.checkpoint) ? view->paths.checkpoint : view->paths.previous;
+        view->from_checkpoint = sf_run_file_read(&view->data, saved, NULL) == 0;
+    }
+    if (code && !view->from_checkpoint)
+        return sf_fail(err, code, "%s", failed.text);
     view->state = view->data.meta.state;
     if (strcmp(view->state, "finished") != 0)
         view->state = sf_run_paths_held(&view->paths, view->holder) ? "running" : "stopped";

@@ -12,6 +12,7 @@ typedef struct sf_run_view {
     const char *state; /* "finished", "running", "stopped" (also: killed) */
     char holder[256];  /* who writes it, when running */
     bool checkpoint;   /* there is one to resume from */
+    bool from_checkpoint; /* the file itself is damaged: `data` is of its checkpoint */
     sf_score_model model; /* of the run, once sf_run_view_problem was called */
 } sf_run_view;
 

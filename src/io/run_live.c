@@ -53,7 +53,7 @@ static int open_file(sf_live_file *file, const char *path, const sf_record *reco
     char *aside = NULL;
     code = sf_aside_begin(path, &aside, err);
     if (!code)
-        code = sf_h5_create(&file->h5, aside, file->path, err);
+        code = sf_h5_create(&file->h5, aside, file->path, true, err);
     if (!code)
         code = sf_run_begin(&file->h5, &file->view, meta);
     if (!code)

@@ -264,6 +264,8 @@ int sf_run_file_read(sf_run_data *data, const char *path, sf_error *err)
         int64_t before = modified(path), start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
         int code = read_checked(data, path, err);
         bool moving = modified(path) != before || (start - before < STEP && start >= before);
+        if (!code && err)
+            *err = (sf_error){0}; /* of a try before */
         if (code != SF_EFORMAT || !moving || k == TRIES)
             return code;
         nanosleep(&pause, NULL);

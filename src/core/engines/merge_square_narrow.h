@@ -178,8 +178,10 @@ SQUARE_INLINE counts narrow_add(const kernel *k, const int r, const narrow_board
     uint64_t differ = (entry->key[0] ^ keys->word[0][d]) | (entry->key[1] ^ keys->word[1][d]) |
                       (entry->key[2] ^ keys->word[2][d]) | (entry->key[3] ^ keys->word[3][d]) |
                       (uint64_t)(entry->code ^ keys->code[d]) | (uint64_t)(entry->epoch ^ ws->epoch);
-    if (differ == 0)
-        return sum + (*(const counts_unaligned *)(entry->count - gain) & *(const counts *)narrow_kept[gain]);
+    if (differ == 0) { /* begins in code and epoch when moved; the mask takes those away */
+        const char *moved = (const char *)entry + offsetof(narrow_entry, count) - (int)sizeof entry->count[0] * gain;
+        return sum + (*(const counts_unaligned *)moved & *(const counts *)narrow_kept[gain]);
+    }
     ws->stats.misses[r]++;
     counts value = r == 6 ? narrow_count_6(k, child, d) : narrow_count_7(k, child, d);
     if (keys->code[d] != CODE_NONE && value[14] == 0 && value[15] == 0) {
