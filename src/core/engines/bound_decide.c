@@ -11,6 +11,7 @@
 enum {
     QUICK_NODES = 20000,
     BUDGET_FACTOR = 4, /* a budget is so many times the last one, and at least so many times the estimate */
+    AGAIN_FACTOR = 4, /* the next question may take so many times the nodes of the last before schedules are compared */
     FIRST_PROBES = 20,
     FINALISTS = 5,     /* schedules that are looked at more closely ... */
     CLOSER = 5,        /* ... with so many times the paths */
@@ -103,23 +104,25 @@ static uint64_t choose_schedule(bound_solver *solver, const bound_search *questi
 int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceiling, bound_search *answer, sf_error *err)
 {
     const bound_task whole = {.n_placed = 2};
-    uint64_t budget = QUICK_NODES;
+    const uint64_t again = times(solver->last_nodes, AGAIN_FACTOR);
+    uint64_t budget = again > QUICK_NODES ? again : QUICK_NODES;
+    int status = SF_OK;
     *answer = sf_bound_question(solver, goal, target, ceiling, budget);
-    solver->kernel->run(answer, &whole);
-    solver->nodes += answer->nodes;
-    for (int n_probes = FIRST_PROBES; answer->outcome == BOUND_LIMIT; n_probes *= 2) {
-        bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
-        if (solver->nodes >= solver->node_limit)
+    answer->outcome = BOUND_LIMIT;
+    if (solver->last_nodes <= QUICK_NODES) /* a large tree is worth a look at the schedules first */
+        solver->kernel->run(answer, &whole);
+    for (int n_probes = FIRST_PROBES; status == SF_OK; n_probes *= 2) {
+        solver->nodes += answer->nodes;
+        if (answer->outcome != BOUND_LIMIT || solver->nodes >= solver->node_limit)
             break;
+        bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
         const uint64_t estimate = choose_schedule(solver, &question, n_probes);
         budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);
         question = sf_bound_question(solver, goal, target, ceiling, budget);
-        int status = sf_bound_tasks_run(solver, &question, answer, err);
-        if (status != SF_OK)
-            return status;
-        solver->nodes += answer->nodes;
+        status = sf_bound_tasks_run(solver, &question, answer, err);
     }
-    return SF_OK;
+    solver->last_nodes = answer->nodes;
+    return status;
 }
 
 /* ---- pieces ---- */

@@ -11,6 +11,7 @@ typedef struct bound_solver {
     bound_schedule schedule;
     int n_threads;
     uint64_t nodes;           /* spent */
+    uint64_t last_nodes;      /* of them, for the last answer with the present schedule */
     uint64_t node_limit;      /* of nodes */
     const volatile int *stop; /* NULL: never */
 } bound_solver;
