@@ -39,8 +39,10 @@ static int evaluate_own(const share *work, const sf_comm *comm, int n_threads, s
     size_t n_parts = work->plan->n_parts, rank = (size_t)comm->rank, size = (size_t)comm->size;
     size_t n_own = n_parts > rank ? (n_parts - rank - 1) / size + 1 : 0, n_done = 0;
     size_t aside_size = work->plan->block * work->n_scores;
+    /* no more threads than parts: a part alone may have threads of its own, and inside a team it would not get them */
+    const int team = n_own < (size_t)n_threads ? (int)n_own + (n_own == 0) : n_threads;
     int result = 0;
-#pragma omp parallel num_threads(n_threads)
+#pragma omp parallel num_threads(team)
     {
         uint64_t *aside = malloc((aside_size ? aside_size : 1) * sizeof *aside);
         sf_error own = {0, ""};

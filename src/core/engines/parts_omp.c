@@ -93,6 +93,9 @@ int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, 
              .context = context,
              .histograms = histograms};
     const bool pieces = plan->parts_per_block > 1;
+    const size_t n_parts = last_part - first_part;
+    /* No more threads than parts: a part alone may have threads of its own, and inside a team it would not get them. */
+    const int team = n_parts < (size_t)n_threads ? (int)n_parts + (n_parts == 0) : n_threads;
     size_t scratch_bytes;
     if (pieces) {
         size_t rows = plan->block < plan->n_sequences ? plan->block : plan->n_sequences;
@@ -101,7 +104,7 @@ int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, 
     } else {
         scratch_bytes = 0;
     }
-#pragma omp parallel num_threads(n_threads)
+#pragma omp parallel num_threads(team)
     {
         uint64_t *scratch = pieces ? malloc(scratch_bytes) : NULL;
         if (pieces && !scratch) {
