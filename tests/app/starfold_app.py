@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.environ["STARFOLD"]
@@ -45,6 +46,22 @@ class Result:
 
 def run(*words, timeout=300, **more):
     return Result(start(*words, **more), timeout)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"  # a zombie is dead
+    except OSError:
+        return False
+
+
+def outlived(pids, patience_s=10):
+    """Those of the processes that are still there after the patience: a launcher may end a moment before its ranks."""
+    deadline = time.monotonic() + patience_s
+    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return [pid for pid in pids if alive(pid)]
 
 
 def table(name):

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import h5py
-from starfold_app import Case, start
+from starfold_app import Case, outlived, start
 
 KILLS = int(os.environ.get("STARFOLD_KILLS", "5"))
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
@@ -41,6 +41,7 @@ class Kills(Case):
         except subprocess.TimeoutExpired:
             process.kill()
             self.fail("the job hangs after the death of a rank")
+        self.assertEqual(outlived(victims), [])
         return process.returncode != 0
 
     def check_files(self):

@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 copy="$work/a tree"
 mkdir "$copy"
-cp -R "$1"/{CMakeLists.txt,src,include,scripts,analysis} "$copy"
+cp -R "$1"/{CMakeLists.txt,cmake,src,include,scripts,analysis} "$copy"
 
 cd /
 "$copy/scripts/paper.sh"

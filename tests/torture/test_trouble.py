@@ -11,21 +11,13 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import MPI_ENVIRONMENT, PROGRAM, Case, run, start  # noqa: E402
+from starfold_app import MPI_ENVIRONMENT, PROGRAM, Case, outlived, run, start  # noqa: E402
 from test_stops import ranks_of  # noqa: E402
 
 ENDLESS = ["--length", "13", "--islands", "3", "--population", "20", "--generations", "1000000", "--seed", "4",
            "--migration-interval", "5", "--quiet", "--threads", "1"]
 PATIENCE_S = 10
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"  # a zombie is dead
-    except OSError:
-        return False
 
 
 class FullDisk(Case):
@@ -165,7 +157,7 @@ class Jobs(Case):
             os.kill(pids[rank], signal.SIGKILL)
             process.communicate(timeout=PATIENCE_S)
             self.assertEqual(process.returncode, 137)
-            self.assertEqual([pid for pid in pids if alive(pid)], [])
+            self.assertEqual(outlived(pids), [])
             self.good("info", self.output)
         self.assertEqual(run("resume", self.output, "--quiet", "--time-limit", "0.5").status, 75)
 
