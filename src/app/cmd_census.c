@@ -12,6 +12,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "core/base/memory.h"
+#include "core/contacts/map_table.h"
 #include "core/engines/census.h"
 #include "dist/share_mpi.h"
 
@@ -242,6 +243,11 @@ static int prepare(const sf_app *app, census *c, sf_error *err)
         return sf_fail(err, SF_EINPUT, "--length is %d; a census has 2^length sequences, allowed is %d to %d", length,
                        SF_LENGTH_MIN, CENSUS_LENGTH_MAX);
     int code = sf_app_problem(app, length, &c->problem, err);
+    if (!code && app->options.settings.engine == 0 && length > sf_map_table_length_max(c->problem.lattice))
+        code = sf_fail(err, SF_ELIMIT,
+                       "--length is %d; a census on the %s lattice goes as far as its tables, %d to %d residues ('--engine "
+                       "walk' counts sequence by sequence)",
+                       length, c->problem.lattice->name, SF_LENGTH_MIN, sf_map_table_length_max(c->problem.lattice));
     if (!code && c->problem.model->n_letters != 2)
         code = sf_fail(err, SF_EINPUT, "a census takes score models of two letters; %s has %d", c->problem.model->name,
                        c->problem.model->n_letters);

@@ -47,6 +47,10 @@ class Census(Case):
     def test_explain(self):
         self.assertIn("would be taken", self.good("census", "--length", "16", "--explain").out)
 
+    def test_too_long(self):
+        self.refused("census", "--length", "18", "--lattice", "cubic", says="3 to 17 residues")
+        self.refused("census", "--length", "25", says="3 to 24")
+
 
 if __name__ == "__main__":
     unittest.main()
