@@ -3,7 +3,7 @@
  * The obvious dealer is a master rank that hands out parts; it idles, or, when it counts too, lets the others wait.
  * Here the plan is cut into the same runs of parts on every rank, large ones first (guided self-scheduling;
  * Polychronopoulos and Kuck, 1987), and a rank takes the next run by adding one to a counter in rank 0's memory,
- * one-sided. */
+ * one-sided. Where the MPI cannot make such a counter (Open MPI between some kinds of nodes), runs are dealt in turn. */
 #include "dist/shared_evaluation_mpi.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ struct sf_shared_evaluation {
     const volatile int *stop;
     sf_known seen;    /* everything counted so far; the same on every rank */
     sf_known batch;   /* of this call: distinct, in order of arrival */
-    MPI_Win window;   /* rank 0's counter */
+    MPI_Win window;   /* rank 0's counter; MPI_WIN_NULL alone, and where runs are dealt in turn */
     int64_t *counter; /* the window's memory there; alone: an int64_t of our own */
     int64_t alone;
     double look_s;       /* when the counter is to be looked at next */
@@ -65,6 +65,24 @@ static int take_memory(sf_shared_evaluation *s, const sf_known *known)
     return known ? copy_known(&s->seen, known) : SF_OK;
 }
 
+/* Makes the counter, on every rank or on none. Collective. */
+static void open_counter(sf_shared_evaluation *s)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* the default one would end the job */
+    int failed = MPI_Win_allocate(s->comm->rank == 0 ? sizeof *s->counter : 0, sizeof *s->counter, MPI_INFO_NULL,
+                                  MPI_COMM_WORLD, &s->counter, &s->window) != MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    if (sf_comm_max(s->comm, failed)) { /* freeing is collective, so what some ranks may have stays */
+        s->window = MPI_WIN_NULL;
+        s->counter = &s->alone;
+        return;
+    }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
+}
+
 int sf_shared_evaluation_open(sf_shared_evaluation **shared, const sf_comm *comm, const sf_puzzle *puzzle,
                               int n_threads, const volatile int *stop, const sf_known *known, sf_error *err)
 {
@@ -88,11 +106,8 @@ int sf_shared_evaluation_open(sf_shared_evaluation **shared, const sf_comm *comm
         return code;
     }
     s->least_parts = (size_t)sf_comm_max(comm, n_threads);
-    if (comm->size > 1) {
-        MPI_Win_allocate(comm->rank == 0 ? sizeof *s->counter : 0, sizeof *s->counter, MPI_INFO_NULL, MPI_COMM_WORLD,
-                         &s->counter, &s->window);
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
-    }
+    if (comm->size > 1)
+        open_counter(s);
     *shared = s;
     return SF_OK;
 }
@@ -129,7 +144,7 @@ uint64_t sf_shared_evaluation_count(const sf_shared_evaluation *shared)
 static int64_t update_counter(sf_shared_evaluation *s, MPI_Op operation, int64_t value)
 {
     int64_t before = 0;
-    if (s->comm->size == 1) {
+    if (s->window == MPI_WIN_NULL) {
         before = *s->counter;
         *s->counter = operation == MPI_REPLACE ? value : before + value;
         return before;
@@ -210,7 +225,7 @@ typedef struct job {
 static bool dealing_ended(sf_shared_evaluation *s)
 {
     int flag;
-    if (s->comm->size == 1 || omp_get_thread_num() != 0)
+    if (s->window == MPI_WIN_NULL || omp_get_thread_num() != 0)
         return false;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     if (sf_now_s() < s->look_s)
@@ -250,7 +265,9 @@ static int count_parts(job *j, uint64_t *histograms, sf_error *err)
             continue;
         code = sf_parts_run_some(&j->plan, first, first + n, s->puzzle->n_scores, s->n_threads, s->stop, evaluate_part,
                                  j, histograms, err);
-        if (left > 0 || code)
+        if (s->comm->size > 1 && s->window == MPI_WIN_NULL)
+            mine += s->comm->size;
+        else if (left > 0 || code)
             mine = update_counter(s, MPI_SUM, code ? NO_MORE : 1);
     }
     return code;
