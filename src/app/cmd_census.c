@@ -10,6 +10,7 @@
 #include "app/app.h"
 #include "app/explain.h"
 #include "app/json.h"
+#include "app/phases.h"
 #include "app/progress.h"
 #include "core/base/memory.h"
 #include "core/contacts/map_table.h"
@@ -93,11 +94,13 @@ static int count_together(const sf_app *app, census *c, sf_error *err)
     sf_census part = {0};
     sf_map_options options = {sf_app_threads(app), app->options.settings.memory_limit, NULL};
     int code = check_memory(app, &c->problem, err);
+    sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
         code = sf_map_table_build(&maps, c->problem.lattice, c->problem.length, &options, err);
     if (!code)
         code = sf_census_open(&plan, &maps, err);
     sf_map_table_free(&maps);
+    sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         code = sf_census_count(plan, (size_t)app->comm.rank, (size_t)app->comm.size, options.n_threads, NULL, NULL,
                                &part, err);
@@ -261,9 +264,11 @@ static int count_with_engine(const sf_app *app, census *c, sf_error *err)
     size_t n = (size_t)1 << (c->problem.length - 1);
     sf_app_engine_options(app, &options);
     int code = sf_refuse_over(app, &c->problem, n, err);
+    sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
         code = sf_engine_open(&engine, &c->problem, &options, n, err);
     code = sf_comm_agree(&app->comm, code, err);
+    sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         code = count_all(app, c, engine, err);
     sf_engine_close(engine);
@@ -316,6 +321,7 @@ static int run_census(sf_app *app, sf_error *err)
         code = sf_comm_agree(&app->comm, refuse_over(app, &c, err), err);
     if (!code)
         code = together ? count_together(app, &c, err) : count_with_engine(app, &c, err);
+    sf_phase_begin(SF_PHASE_WRITE);
     if (!code && sf_app_speaks(app) && app->options.settings.format)
         code = print_json(&c, err);
     else if (!code && sf_app_speaks(app))

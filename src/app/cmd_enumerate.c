@@ -6,6 +6,7 @@
 #include "app/count.h"
 #include "app/explain.h"
 #include "app/json.h"
+#include "app/phases.h"
 #include "app/sequences.h"
 
 /* ---- an answer, as text and as JSON ---- */
@@ -206,6 +207,7 @@ static int enumerate(sf_app *app, sf_error *err)
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
         code = sf_count_sequences(app, &list, err);
+    sf_phase_begin(SF_PHASE_WRITE);
     if (!code && sf_app_speaks(app))
         code = app->options.settings.format ? print_json(app, &list, err) : print_text(app, &list, err);
 out:

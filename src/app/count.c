@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/phases.h"
 #include "app/progress.h"
 #include "app/stop.h"
 #include "dist/share_mpi.h"
@@ -57,8 +58,10 @@ static int count_rows(counting *c, const sf_engine *engine, size_t first, size_t
 
 static int open_engine(counting *c, sf_engine **engine, sf_error *err)
 {
+    sf_phase_begin(SF_PHASE_OPEN);
     int code = sf_engine_open(engine, &c->group->problem, &c->options, c->group->n, err);
     code = sf_comm_agree(&c->app->comm, code, err);
+    sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         snprintf(c->group->engine, sizeof c->group->engine, "%s", sf_engine_name(*engine));
     return code;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/phases.h"
 #include "app/stop.h"
 #include "core/base/isa.h"
 #include "io/version.h"
@@ -83,13 +84,16 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
         return 0;
     }
     code = sf_app_agree_options(app, err);
-    return code ? code : command->run(app, err);
+    if (!code)
+        code = command->run(app, err);
+    return !code && sf_app_speaks(app) ? sf_phases_write(app, command->name, err) : code;
 }
 
 int main(int argc, char **argv)
 {
     static sf_app app;
     sf_error err = {0, ""};
+    sf_phase_begin(SF_PHASE_START);
     tune_malloc();
     sf_hdf5_open();
     if (argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "resume") == 0))

@@ -90,6 +90,7 @@ static const sf_option common[] = {
      .help = "threads of each rank (default: OMP_NUM_THREADS or SLURM_CPUS_PER_TASK; else all cores for one rank, 1 for "
              "several)"},
     {"format", "NAME", SF_OPTION_CHOICE, FIELD(format), "text", .choices = format_names, .help = "how results are printed"},
+    {"perf", "FILE.h5", SF_OPTION_TEXT, FIELD(perf), .help = "write where the time went, memory and layout to FILE.h5"},
 };
 const sf_option_group sf_group_common = GROUP("Common options", common);
 

@@ -10,6 +10,7 @@
 
 #include "app/best_levels.h"
 #include "app/launch.h"
+#include "app/phases.h"
 #include "app/stop.h"
 #include "core/base/isa.h"
 #include "dist/search_mpi.h"
@@ -141,6 +142,7 @@ static int on_save(void *context, const sf_record *record, sf_error *err)
 {
     sf_session *session = context;
     double start = sf_now();
+    sf_phase before = sf_phase_begin(SF_PHASE_WRITE);
     int code = sf_run_file_write(session->paths.next, record, &session->meta, err);
     if (!code)
         code = sf_run_paths_install_checkpoint(&session->paths, err);
@@ -151,6 +153,7 @@ static int on_save(void *context, const sf_record *record, sf_error *err)
     session->save_s += took;
     session->n_saves++;
     sf_stop_note_save(took);
+    sf_phase_begin(before);
     return code;
 }
 
@@ -208,6 +211,7 @@ static int write_perf(const sf_session *session, sf_error *err)
 static int finish(sf_session *session, sf_error *err)
 {
     double start = sf_now();
+    sf_phase_begin(SF_PHASE_WRITE);
     sf_level *levels = NULL;
     size_t n = 0;
     int code = sf_best_levels(&session->problem, &session->record.known, STORED_LEVELS, &levels, &n, err);
@@ -277,6 +281,7 @@ static int open_puzzle(sf_session *session, sf_error *err)
     sf_engine_options options;
     double start = sf_now();
     char name[SF_TEXT_SIZE] = "";
+    sf_phase_begin(SF_PHASE_OPEN);
     sf_app_engine_options(session->app, &options);
     options.stop = &sf_stop_flag;
     int code = agree_engine(session, &options, sizeof name, name, err);
@@ -372,6 +377,7 @@ static int search(sf_session *session, sf_error *err)
                                        .checkpoint_interval = app->options.settings.checkpoint_interval};
     double start = sf_now();
     sf_progress_start(&session->progress, app);
+    sf_phase_begin(SF_PHASE_COUNT);
     code = sf_search_run(&app->comm, &session->puzzle, &session->config, &options, speaks ? &session->record : NULL,
                          &hooks, err);
     sf_progress_end(&session->progress);

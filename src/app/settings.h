@@ -19,6 +19,7 @@ typedef struct sf_settings {
     bool help, quiet;
     int64_t threads; /* 0: chosen by the program */
     int64_t format;  /* index into text, json */
+    char perf[SF_TEXT_SIZE];
     /* the problem */
     int64_t lattice; /* index into sf_lattice_names() */
     sf_score_model score_model;
