@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "core/engines/engine_ops.h"
-#include "core/engines/table_set.h"
-#include "core/engines/table_sliced.h"
-
-struct sf_table {
-    unsigned kinds;
-    size_t n_maps;
-    int max_contacts;
-    sf_set_table set;
-    sf_sliced_table sliced;
-};
+#include "core/engines/table_layouts.h"
 
 struct sf_table_work {
     sf_set_work set;
@@ -67,8 +58,10 @@ void sf_table_close(sf_table *table)
 {
     if (!table)
         return;
-    sf_set_table_free(&table->set);
-    sf_sliced_table_free(&table->sliced);
+    if (!table->borrowed) {
+        sf_set_table_free(&table->set);
+        sf_sliced_table_free(&table->sliced);
+    }
     free(table);
 }
 

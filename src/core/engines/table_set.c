@@ -27,6 +27,11 @@ static const sf_set_kernel *kernel_of(sf_isa isa)
     return &sf_set_kernel_portable;
 }
 
+void sf_set_table_dispatch(sf_set_table *t)
+{
+    t->kernel = kernel_of(sf_isa_get());
+}
+
 /* Bits that belong to residues first..last-1. */
 static int bits_between(const sf_contact_layout *layout, int first, int last)
 {
@@ -63,33 +68,27 @@ static size_t count_distinct(const sf_map_table *maps, int shift)
     return n;
 }
 
-static void *room(sf_set_table *t, size_t n, size_t size)
-{
-    t->bytes += (uint64_t)n * size;
-    return sf_array_zeroed(n, size);
-}
-
 static size_t bound_words(const sf_set_table *t)
 {
     int patterns = 1 << (t->layout.length - t->group_length);
     return patterns <= 8 ? 1 : (size_t)patterns / 8;
 }
 
-static int make_room(sf_set_table *t)
+size_t sf_set_table_arrays(sf_set_table *t, sf_table_array arrays[SF_TABLE_ARRAYS])
 {
-    size_t words = t->n_blocks * SF_SET_BLOCK_WORDS;
+    size_t words = t->n_blocks * SF_SET_BLOCK_WORDS, n = 0;
     size_t top_patterns = (size_t)1 << (t->layout.length - t->top_length);
     bool middle = t->top_length < t->group_length;
     size_t record_words = middle ? t->n_top * (SF_SET_RECORD_HEAD + 1) + t->n_groups * (2 + bound_words(t)) + SF_SET_PADDING
                                  : t->n_top * SF_SET_RECORD;
-    t->plane = room(t, words * (size_t)(t->top_bits + 1), sizeof *t->plane);
-    t->top_bound = room(t, top_patterns * words * SF_SET_SLICES, sizeof *t->top_bound);
-    t->bare = room(t, words, sizeof *t->bare);
-    t->record = room(t, record_words, sizeof *t->record);
-    t->tail = room(t, t->n_maps, sizeof *t->tail);
+    arrays[n++] = sf_table_array_of(&t->plane, words * (size_t)(t->top_bits + 1) * sizeof *t->plane);
+    arrays[n++] = sf_table_array_of(&t->top_bound, top_patterns * words * SF_SET_SLICES * sizeof *t->top_bound);
+    arrays[n++] = sf_table_array_of(&t->bare, words * sizeof *t->bare);
+    arrays[n++] = sf_table_array_of(&t->record, record_words * sizeof *t->record);
+    arrays[n++] = sf_table_array_of(&t->tail, t->n_maps * sizeof *t->tail);
     if (middle)
-        t->record_start = room(t, t->n_top, sizeof *t->record_start);
-    return t->plane && t->top_bound && t->bare && t->record && t->tail && (t->record_start || !middle) ? 0 : SF_ENOMEM;
+        arrays[n++] = sf_table_array_of(&t->record_start, t->n_top * sizeof *t->record_start);
+    return n;
 }
 
 /* First map of each top node, in the order of the maps: start[n_top + 1]. */
@@ -259,18 +258,19 @@ static void bound_levels(sf_set_table *t)
 
 int sf_set_table_init(sf_set_table *t, const sf_map_table *maps, int levels, sf_error *err)
 {
+    sf_table_array arrays[SF_TABLE_ARRAYS];
     memset(t, 0, sizeof *t);
     t->layout = maps->layout;
     t->n_steps = maps->lattice->n_steps;
     t->n_maps = maps->n_maps;
-    t->kernel = kernel_of(sf_isa_get());
+    sf_set_table_dispatch(t);
     sf_contact_masks_init(&t->masks, &t->layout);
     choose_levels(t, 0, levels);
     t->n_groups = count_distinct(maps, t->group_shift);
     choose_levels(t, t->n_groups, levels);
     t->n_top = count_distinct(maps, t->top_shift);
     t->n_blocks = (t->n_top + SF_SET_BLOCK - 1) / SF_SET_BLOCK;
-    int status = make_room(t);
+    int status = sf_table_arrays_alloc(sf_set_table_arrays(t, arrays), arrays, &t->bytes);
     if (status == 0)
         status = place(t, maps);
     if (status != 0) {

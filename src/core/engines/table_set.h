@@ -15,6 +15,7 @@
 
 #include "core/base/isa.h"
 #include "core/contacts/map_table.h"
+#include "core/engines/table_image.h"
 
 enum { SF_SET_BLOCK = 512, SF_SET_BLOCK_WORDS = SF_SET_BLOCK / 64, SF_SET_SLICES = 4 };
 
@@ -81,6 +82,12 @@ extern const sf_set_kernel sf_set_kernel_avx512; /* table_avx512.c, x86-64 only 
  * sf_set_table_free; a zeroed table is allowed there. */
 int sf_set_table_init(sf_set_table *set, const sf_map_table *maps, int levels, sf_error *err);
 void sf_set_table_free(sf_set_table *set);
+
+/* Lists the arrays of a table whose numbers are set; returns how many. */
+size_t sf_set_table_arrays(sf_set_table *set, sf_table_array arrays[SF_TABLE_ARRAYS]);
+
+/* Takes the kernel for the instruction set of sf_isa_get. */
+void sf_set_table_dispatch(sf_set_table *set);
 
 int sf_set_work_init(sf_set_work *work, const sf_set_table *set, sf_error *err);
 void sf_set_work_free(sf_set_work *work);

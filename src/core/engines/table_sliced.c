@@ -20,6 +20,18 @@ static const sf_sliced_kernel *kernel_of(sf_isa isa)
     return &sf_sliced_kernel_portable;
 }
 
+void sf_sliced_table_dispatch(sf_sliced_table *t)
+{
+    t->kernel = kernel_of(sf_isa_get());
+}
+
+size_t sf_sliced_table_arrays(sf_sliced_table *t, sf_table_array arrays[SF_TABLE_ARRAYS])
+{
+    arrays[0] = sf_table_array_of(&t->block, t->n_blocks * sizeof *t->block);
+    arrays[1] = sf_table_array_of(&t->plane, t->n_words * sizeof *t->plane);
+    return 2;
+}
+
 /* order[i]: the maps by multiplicity, those of one in their own order. By digits of 11 bits, least first. */
 static uint32_t *order_by_count(const sf_map_table *maps)
 {
@@ -140,7 +152,7 @@ int sf_sliced_table_init(sf_sliced_table *t, const sf_map_table *maps, sf_error 
     memset(t, 0, sizeof *t);
     t->layout = maps->layout;
     t->max_contacts = maps->max_contacts;
-    t->kernel = kernel_of(sf_isa_get());
+    sf_sliced_table_dispatch(t);
     sf_contact_masks_init(&t->masks, &t->layout);
     uint32_t *order = order_by_count(maps);
     size_t room = 0;

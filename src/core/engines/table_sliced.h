@@ -11,6 +11,7 @@
 
 #include "core/base/isa.h"
 #include "core/contacts/map_table.h"
+#include "core/engines/table_image.h"
 
 enum { SF_SLICED_ROW = 512, SF_SLICED_ROW_WORDS = SF_SLICED_ROW / 64, SF_SLICED_ROWS = 8, SF_SLICED_BATCH = 32 };
 
@@ -49,6 +50,12 @@ extern const sf_sliced_kernel sf_sliced_kernel_avx512; /* table_avx512.c, x86-64
  * zeroed table is allowed there. */
 int sf_sliced_table_init(sf_sliced_table *sliced, const sf_map_table *maps, sf_error *err);
 void sf_sliced_table_free(sf_sliced_table *sliced);
+
+/* Lists the arrays of a table whose numbers are set; returns how many. */
+size_t sf_sliced_table_arrays(sf_sliced_table *sliced, sf_table_array arrays[SF_TABLE_ARRAYS]);
+
+/* Takes the kernel for the instruction set of sf_isa_get. */
+void sf_sliced_table_dispatch(sf_sliced_table *sliced);
 
 /* Adds the conformations of each of n sequences, by score, to histograms[n][width], width > max_contacts. Looks only at
  * piece `piece` of `n_pieces` of the table. */
