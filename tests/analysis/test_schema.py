@@ -1,4 +1,4 @@
-"""The table in analysis/README.md says of every dataset what the file itself says: type, axes, unit, sentence.
+"""The table of the run file in analysis/README.md says of every dataset what the file itself says: type, axes, unit, sentence.
 
     test_schema.py README MAKE_SAMPLE            compares; status 1 names what differs
     test_schema.py README MAKE_SAMPLE --print    prints the table as it should be
@@ -48,7 +48,8 @@ def main():
         print("\n".join(wanted))
         return 0
     with open(readme, encoding="utf-8") as file:
-        written = [line.rstrip("\n") for line in file if line.startswith("| `/")]
+        section = file.read().partition("\n## The run file\n")[2].partition("\n## ")[0]
+    written = [line for line in section.split("\n") if line.startswith("| `/")]
     for line in sorted(set(wanted) ^ set(written)):
         print(("missing in " if line in wanted else "not so, but in ") + f"{readme}: {line}")
     return int(written != wanted)

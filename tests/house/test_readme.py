@@ -2,7 +2,7 @@
 """Runs what the README shows: test_readme.py TREE STARFOLD-FOLDER.
 
 Each ```console block is a list of commands (`$ ...`) with their standard output. Commands run one after the other in an
-empty folder that has analysis/ and the program on PATH; each must end with status 0. Where output is shown it must be
+empty folder that has analysis/, scripts/ and the program on PATH; each must end with status 0. Where output is shown it must be
 that, line by line; a line `...` stands for any lines.
 """
 import os
@@ -31,7 +31,8 @@ def main(tree, program_folder):
     n_commands = n_failed = 0
     environment = dict(os.environ, PATH=f"{program_folder}:{os.environ['PATH']}")
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "analysis").symlink_to(tree / "analysis")
+        for name in ("analysis", "scripts"):
+            (Path(folder) / name).symlink_to(tree / name)
         for command, shown in commands((tree / "README.md").read_text()):
             script = f'. "{tree}/scripts/mpi-env.sh"\n{command}'
             done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
