@@ -56,17 +56,23 @@ typedef struct shared {
 
 /* ---- folding ---- */
 
-static inline uint8_t once_more(uint8_t seen, uint32_t twice)
+/* `times` is 1 for a code of one conformation, 3 for one of several. */
+static inline uint8_t once_more(uint8_t seen, uint32_t times)
 {
-    return (uint8_t)((uint32_t)seen << 1 | 1 | twice);
+    return (uint8_t)((uint32_t)seen << 1 | times);
+}
+
+static inline uint32_t times_of(uint32_t entry)
+{
+    return entry >> 31 << 1 | 1;
 }
 
 /* Counts a code once more; a code that is new goes to the end of out[]. Both are bytes of a few bits: 1 once, more twice. */
-static inline size_t meet(uint8_t *restrict met, uint32_t *restrict out, size_t n, uint32_t code, uint32_t twice)
+static inline size_t meet(uint8_t *restrict met, uint32_t *restrict out, size_t n, uint32_t code, uint32_t times)
 {
     uint8_t seen = met[code];
     out[n] = code;
-    met[code] = once_more(seen, twice);
+    met[code] = once_more(seen, times);
     return n + (seen == 0);
 }
 
@@ -93,7 +99,7 @@ static inline __attribute__((always_inline)) size_t fold_node(const uint32_t *re
         uint32_t e = entry[i], code = e & mask;
         if (row_code)
             code += row_code[(e & ~SF_CENSUS_TWICE) >> code_bits];
-        n_out = meet(met, out, n_out, code, e >> 31 << 1);
+        n_out = meet(met, out, n_out, code, times_of(e));
     }
     settle(met, out, n_out, row);
     return n_out;
@@ -181,9 +187,9 @@ static int fold_both(const sf_census_trie *t, int l, const entries *from, entrie
         uint32_t *restrict out_p = to[0].entry + n_p, *restrict out_h = to[1].entry + n_h;
         size_t here_p = 0, here_h = 0;
         for (size_t i = start[child[node]], end = start[child[node + 1]]; i < end; i++) {
-            uint32_t e = entry[i], code = e & mask, twice = e >> 31 << 1;
-            here_p = meet(met_p, out_p, here_p, code, twice);
-            here_h = meet(met_h, out_h, here_h, code + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], twice);
+            uint32_t e = entry[i], code = e & mask, times = times_of(e);
+            here_p = meet(met_p, out_p, here_p, code, times);
+            here_h = meet(met_h, out_h, here_h, code + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], times);
         }
         settle(met_p, out_p, here_p, row);
         settle(met_h, out_h, here_h, row);
@@ -199,26 +205,34 @@ static int fold_both(const sf_census_trie *t, int l, const entries *from, entrie
     return 0;
 }
 
-/* The last decision, both ways at once: all codes meet in dense.mark. */
-static void mark_codes(const sf_census_trie *t, const entries *from, uint8_t *restrict mark_p, uint8_t *restrict mark_h)
+/* The maps as entries, for chains so short that nothing is folded before the tail. */
+static int entries_of_maps(const sf_census_trie *t, entries *to)
 {
-    const uint32_t mask = (UINT32_C(1) << t->code_bits) - 1, *restrict entry = from->entry;
-    const uint32_t *restrict row_code = t->row_code[t->n_decided - 1];
-    const int code_bits = t->code_bits;
-    for (size_t i = 0, n = from->n; i < n; i++) {
-        uint32_t e = entry[i], p = e & mask, h = p + row_code[(e & ~SF_CENSUS_TWICE) >> code_bits], twice = e >> 31 << 1;
-        mark_p[p] = once_more(mark_p[p], twice);
-        mark_h[h] = once_more(mark_h[h], twice);
+    size_t n = t->n_nodes[0];
+    if (make_room(to, n, n) != 0)
+        return SF_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        to->entry[i] = t->row[0][i] & SF_CENSUS_MAP_TWICE ? SF_CENSUS_TWICE : 0;
+        to->start[i] = (uint32_t)i;
     }
+    to->start[n] = (uint32_t)(to->n = n);
+    return 0;
 }
 
-/* The same when there is one residue to decide: three residues in all, and the entries are the maps. */
-static void mark_maps(const sf_census_trie *t, uint8_t *mark_p, uint8_t *mark_h)
+/* All decisions of the tail at once, the last one both ways: the entries' codes, with what their node's undecided rows
+ * add, are counted in two arrays. Folding would save a part of them and cost more than that. */
+static void mark_codes(const sf_census_trie *t, const entries *from, uint32_t choices, uint8_t *restrict mark_p,
+                       uint8_t *restrict mark_h)
 {
-    for (size_t i = 0; i < t->n_nodes[0]; i++) {
-        uint8_t once = t->row[0][i] & SF_CENSUS_MAP_TWICE ? 3 : 1;
-        mark_p[0] = i > 0 ? 3 : once;
-        mark_h[t->row_code[0][t->row[0][i] & ~SF_CENSUS_MAP_TWICE]] = once;
+    const uint32_t mask = (UINT32_C(1) << t->code_bits) - 1, *restrict entry = from->entry;
+    const uint32_t *restrict add_p = t->tail_code[choices], *restrict add_h = t->tail_code[choices | 1];
+    for (size_t node = 0; node < t->n_nodes[t->tail_level]; node++) {
+        uint8_t *restrict to_p = mark_p + add_p[node], *restrict to_h = mark_h + add_h[node];
+        for (size_t i = from->start[node], end = from->start[node + 1]; i < end; i++) {
+            uint32_t code = entry[i] & mask, times = times_of(entry[i]);
+            to_p[code] = once_more(to_p[code], times);
+            to_h[code] = once_more(to_h[code], times);
+        }
     }
 }
 
@@ -239,20 +253,24 @@ static bool is_answered_elsewhere(const sf_census_trie *t, uint32_t decisions)
     return !t->mirror && sf_contact_residues_reverse(t->length, residues) < residues;
 }
 
-/* The last decision, and the answers for the dense residues. */
+/* The decisions of the tail, and the answers for the dense residues. */
 static void finish(const job *j, worker *w, const entries *from, uint32_t decisions)
 {
     const sf_census_trie *t = &j->plan->trie;
-    for (int h = 0; h < 2; h++)
-        memset(w->dense.mark[h], 0, t->size[0]);
-    if (t->n_decided > 1)
-        mark_codes(t, from, w->dense.mark[0], w->dense.mark[1]);
-    else
-        mark_maps(t, w->dense.mark[0], w->dense.mark[1]);
-    for (uint32_t h = 0; h < 2; h++) {
-        uint32_t longer = decisions << 1 | h;
-        if (is_wanted(j, t->n_decided, longer) && !is_answered_elsewhere(t, longer))
-            j->plan->kernel->answer(t, &w->dense, longer, j->each, &w->census);
+    uint32_t n_choices = UINT32_C(1) << (t->n_decided - t->tail_level);
+    for (uint32_t choices = 0; choices < n_choices; choices += 2) {
+        bool answered[2];
+        for (uint32_t h = 0; h < 2; h++) {
+            uint32_t longer = decisions * n_choices + choices + h;
+            answered[h] = is_wanted(j, t->n_decided, longer) && !is_answered_elsewhere(t, longer);
+            memset(w->dense.mark[h], 0, t->size[0]);
+        }
+        if (answered[0] || answered[1])
+            mark_codes(t, from, choices, w->dense.mark[0], w->dense.mark[1]);
+        for (uint32_t h = 0; h < 2; h++) {
+            if (answered[h])
+                j->plan->kernel->answer(t, &w->dense, decisions * n_choices + choices + h, j->each, &w->census);
+        }
     }
 }
 
@@ -262,9 +280,11 @@ static int descend(const job *j, worker *w, int l, const entries *from, uint32_t
     const sf_census_trie *t = &j->plan->trie;
     if (j->stop && *j->stop)
         return SF_ESTOPPED;
-    if (l == t->n_decided - 1) {
-        finish(j, w, from, decisions);
-        return 0;
+    if (l == t->tail_level) {
+        int status = from ? 0 : entries_of_maps(t, &w->level[0][0]);
+        if (status == 0)
+            finish(j, w, from ? from : &w->level[0][0], decisions);
+        return status;
     }
     entries *below = w->level[l + 1];
     bool wanted[2] = {is_wanted(j, l + 1, decisions << 1), is_wanted(j, l + 1, decisions << 1 | 1)};
@@ -413,7 +433,7 @@ int sf_census_count(const sf_census_plan *plan, size_t part, size_t n_parts, int
     int status = open_workers(&j, n_threads, err);
     if (status == 0 && deal_units(&j, part, n_parts) != 0)
         status = sf_fail(err, SF_ENOMEM, "out of memory for %zu parts", n_parts);
-    while (n_threads > 1 && 1 << j.task_depth < 8 * n_threads && j.task_depth < plan->trie.n_decided - 1)
+    while (n_threads > 1 && 1 << j.task_depth < 8 * n_threads && j.task_depth < plan->trie.tail_level)
         j.task_depth++;
     if (status == 0 && j.wanted[1]) {
         if (j.task_depth > 0)

@@ -81,23 +81,33 @@ static void make_keys(const sf_map_table *maps, const rows *r, sf_contact_map *k
     }
 }
 
-/* Sorts keys by bits 1.. (bit 0 is no part of the rows), least digit first; returns the array that holds the result, one of
- * the two. */
-static sf_contact_map *sort_keys(sf_contact_map *key, sf_contact_map *other, size_t n, int n_bits, uint32_t *start)
+enum { DIGIT = 11, N_DIGITS = 1 << DIGIT, N_PASSES = 128 / DIGIT + 1 };
+
+static inline uint32_t digit_of(sf_contact_map key, int pass)
 {
-    enum { DIGIT = 11, N_DIGITS = 1 << DIGIT };
-    for (int low = 1; low < n_bits; low += DIGIT) {
-        memset(start, 0, N_DIGITS * sizeof *start);
-        for (size_t i = 0; i < n; i++)
-            start[(uint32_t)(key[i] >> low) & (N_DIGITS - 1)]++;
+    return (uint32_t)(key >> (1 + pass * DIGIT)) & (N_DIGITS - 1);
+}
+
+/* Sorts keys by bits 1.. (bit 0 is no part of the rows), least digit first; returns the array that holds the result, one of
+ * the two. start[N_PASSES][N_DIGITS] is for counting. */
+static sf_contact_map *sort_keys(sf_contact_map *key, sf_contact_map *other, size_t n, int n_bits,
+                                 uint32_t (*start)[N_DIGITS])
+{
+    int n_passes = (n_bits - 1 + DIGIT - 1) / DIGIT;
+    memset(start, 0, (size_t)n_passes * sizeof *start);
+    for (size_t i = 0; i < n; i++) {
+        for (int pass = 0; pass < n_passes; pass++)
+            start[pass][digit_of(key[i], pass)]++;
+    }
+    for (int pass = 0; pass < n_passes; pass++) {
         uint32_t sum = 0;
         for (int d = 0; d < N_DIGITS; d++) {
-            uint32_t here = start[d];
-            start[d] = sum;
+            uint32_t here = start[pass][d];
+            start[pass][d] = sum;
             sum += here;
         }
         for (size_t i = 0; i < n; i++)
-            other[start[(uint32_t)(key[i] >> low) & (N_DIGITS - 1)]++] = key[i];
+            other[start[pass][digit_of(key[i], pass)]++] = key[i];
         sf_contact_map *swap = key;
         key = other;
         other = swap;
@@ -135,6 +145,35 @@ static size_t make_level(sf_census_trie *t, const rows *r, int l, sf_contact_map
     return n_above;
 }
 
+/* tail_code[choices]: from the root down, every node has what the one above it has and what its own row adds. */
+static uint32_t *make_tail_code(const sf_census_trie *t, uint32_t choices)
+{
+    uint32_t *above = sf_array_zeroed(t->n_nodes[t->n_decided], sizeof *above);
+    for (int l = t->n_decided - 1; above && l >= t->tail_level; l--) {
+        bool h = choices >> (t->n_decided - 1 - l) & 1;
+        uint32_t *code = sf_array_alloc(t->n_nodes[l], sizeof *code);
+        for (size_t node = 0; code && node < t->n_nodes[l + 1]; node++) {
+            for (uint32_t i = t->child[l][node]; i < t->child[l][node + 1]; i++)
+                code[i] = above[node] + (h ? t->row_code[l][t->row[l][i] & ~SF_CENSUS_MAP_TWICE] : 0);
+        }
+        free(above);
+        above = code;
+    }
+    return above;
+}
+
+static int make_tail(sf_census_trie *t)
+{
+    t->tail_level = t->n_decided > SF_CENSUS_TAIL ? t->n_decided - SF_CENSUS_TAIL : 0;
+    for (uint32_t choices = 0; choices < UINT32_C(1) << (t->n_decided - t->tail_level); choices++) {
+        t->tail_code[choices] = make_tail_code(t, choices);
+        if (!t->tail_code[choices])
+            return SF_ENOMEM;
+        t->bytes += (uint64_t)t->n_nodes[t->tail_level] * sizeof *t->tail_code[choices];
+    }
+    return 0;
+}
+
 int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *err)
 {
     rows r = {.n_bits = 0};
@@ -143,7 +182,7 @@ int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *e
     choose_classes(t, maps->lattice->n_steps);
     size_t n = maps->n_maps;
     sf_contact_map *key = sf_array_alloc(n, sizeof *key), *other = sf_array_alloc(n, sizeof *other);
-    uint32_t *start = malloc((sizeof *start) << 11);
+    uint32_t (*start)[N_DIGITS] = malloc(N_PASSES * sizeof *start);
     int status = key && other && start ? number_rows(t, &maps->layout, &r) : SF_ENOMEM;
     if (status == 0) {
         make_keys(maps, &r, key);
@@ -157,6 +196,8 @@ int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *e
         t->n_nodes[l + 1] = make_level(t, &r, l, key, t->n_nodes[l]);
         status = t->n_nodes[l + 1] ? 0 : SF_ENOMEM;
     }
+    if (status == 0)
+        status = make_tail(t);
     free(key);
     free(other);
     free(start);
@@ -176,6 +217,10 @@ void sf_census_trie_free(sf_census_trie *t)
         t->child[l] = NULL;
         t->row[l] = NULL;
         t->row_code[l] = NULL;
+    }
+    for (int i = 0; i < 1 << SF_CENSUS_TAIL; i++) {
+        free(t->tail_code[i]);
+        t->tail_code[i] = NULL;
     }
 }
 

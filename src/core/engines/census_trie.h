@@ -15,7 +15,7 @@
 #include "core/contacts/map_table.h"
 #include "core/engines/census.h"
 
-enum { SF_CENSUS_LEVELS = SF_CONTACT_LENGTH_MAX / 2 + 1 };
+enum { SF_CENSUS_LEVELS = SF_CONTACT_LENGTH_MAX / 2 + 1, SF_CENSUS_TAIL = 3 };
 
 /* An entry, what a node carries along, is a code (the low code_bits), the row of the node it is at (above the code), and
  * this bit: at least two conformations have the code. A row needs at most 11 bits, a code 22, together at most 31. */
@@ -38,6 +38,11 @@ typedef struct sf_census_trie {
     uint16_t *row[SF_CENSUS_LEVELS];
     uint32_t *row_code[SF_CENSUS_LEVELS];
     int code_bits;
+    /* From level tail_level on, SF_CENSUS_TAIL levels before the last (0 for short chains), nothing is folded any more:
+     * tail_code[choices][i] is what the residues still to be decided add to a code of node i of that level; choices has
+     * the first of them highest. */
+    int tail_level;
+    uint32_t *tail_code[1 << SF_CENSUS_TAIL];
     uint32_t spread_decided[1 << (SF_CONTACT_LENGTH_MAX / 2)]; /* bits of decisions (first highest) to residues */
     uint32_t spread_dense[1 << (SF_CONTACT_LENGTH_MAX / 2)];
     uint64_t bytes;
