@@ -16,13 +16,17 @@
 extern "C" {
 #endif
 
+struct sf_map_table; /* core/contacts/map_table.h, not installed */
+
 typedef struct sf_engine_options {
     const char *engine;       /* "auto", or a name of sf_engine_names() */
     int n_threads;            /* threads for opening and for sf_engine_histograms, >= 1 */
     uint64_t memory_limit;    /* bytes the engine may take; 0: what the machine (and its cgroup) has free */
     uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit */
     int top_counts;           /* engine bound: how many of the highest scores are counted, >= 0 */
-    const char *table_file;   /* a table to read instead of building one, or NULL (used from `io` upwards) */
+    /* Engine table: contact maps of the problem that exist already, laid out instead of built; NULL: it builds them. The
+     * caller's, read during opening only. Lattice and length must be the problem's. */
+    const struct sf_map_table *maps;
     const volatile int *stop; /* polled now and then; not zero: give up with SF_ESTOPPED; NULL: never */
 } sf_engine_options;
 

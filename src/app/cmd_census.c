@@ -12,6 +12,7 @@
 #include "app/json.h"
 #include "app/phases.h"
 #include "app/progress.h"
+#include "app/table_source.h"
 #include "core/base/memory.h"
 #include "core/contacts/map_table.h"
 #include "core/engines/census.h"
@@ -86,20 +87,21 @@ static int sum_parts(const sf_app *app, census *c, const sf_census *part, sf_err
     return code;
 }
 
-/* Every rank builds the table and takes one part of the census. Collective. */
+/* Every rank has the table and takes one part of the census. Collective. */
 static int count_together(const sf_app *app, census *c, sf_error *err)
 {
-    sf_map_table maps = {0};
+    sf_app_maps maps = {0};
     sf_census_plan *plan = NULL;
     sf_census part = {0};
-    sf_map_options options = {sf_app_threads(app), app->options.settings.memory_limit, NULL};
-    int code = check_memory(app, &c->problem, err);
+    sf_engine_options options;
+    sf_app_engine_options(app, &options);
+    int code = sf_comm_agree(&app->comm, check_memory(app, &c->problem, err), err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
-        code = sf_map_table_build(&maps, c->problem.lattice, c->problem.length, &options, err);
+        code = sf_app_maps_get(app, &c->problem, &options, &maps, err);
     if (!code)
-        code = sf_census_open(&plan, &maps, err);
-    sf_map_table_free(&maps);
+        code = sf_census_open(&plan, &maps.table, err);
+    sf_app_maps_free(&maps);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         code = sf_census_count(plan, (size_t)app->comm.rank, (size_t)app->comm.size, options.n_threads, NULL, NULL,

@@ -51,7 +51,6 @@ void sf_app_engine_options(const sf_app *app, sf_engine_options *options)
     options->node_limit = settings->node_limit;
     if (sf_options_find(&app->options, "top-counts") >= 0)
         options->top_counts = (int)settings->top_counts;
-    options->table_file = settings->table[0] ? settings->table : NULL;
 }
 
 /* What this rank's options say otherwise than rank 0's. */

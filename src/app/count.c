@@ -10,6 +10,7 @@
 #include "app/phases.h"
 #include "app/progress.h"
 #include "app/stop.h"
+#include "app/table_source.h"
 #include "dist/share_mpi.h"
 
 enum { STEP_SEQUENCES = 16, BUDGET_GROWTH = 4 };
@@ -58,9 +59,14 @@ static int count_rows(counting *c, const sf_engine *engine, size_t first, size_t
 
 static int open_engine(counting *c, sf_engine **engine, sf_error *err)
 {
+    sf_app_maps maps;
     sf_phase_begin(SF_PHASE_OPEN);
-    int code = sf_engine_open(engine, &c->group->problem, &c->options, c->group->n, err);
+    int code = sf_app_maps_for_engine(c->app, &c->group->problem, &c->options, &maps, err);
+    if (!code)
+        code = sf_engine_open(engine, &c->group->problem, &c->options, c->group->n, err);
     code = sf_comm_agree(&c->app->comm, code, err);
+    sf_app_maps_free(&maps);
+    c->options.maps = NULL;
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         snprintf(c->group->engine, sizeof c->group->engine, "%s", sf_engine_name(*engine));

@@ -12,6 +12,7 @@
 #include "app/launch.h"
 #include "app/phases.h"
 #include "app/stop.h"
+#include "app/table_source.h"
 #include "core/base/isa.h"
 #include "dist/search_mpi.h"
 
@@ -262,9 +263,7 @@ static int agree_engine(const sf_session *session, sf_engine_options *options, s
     const sf_app *app = session->app;
     const char *chosen = "";
     int code = 0;
-    if (app->comm.size == 1)
-        return 0;
-    if (!options->memory_limit)
+    if (!options->memory_limit && app->comm.size > 1)
         code = sf_launch_memory(app, &options->memory_limit, err);
     if (!code)
         code = sf_engine_choose(&session->problem, options, sf_session_genomes(session), &chosen, err);
@@ -284,11 +283,16 @@ static int open_puzzle(sf_session *session, sf_error *err)
     sf_phase_begin(SF_PHASE_OPEN);
     sf_app_engine_options(session->app, &options);
     options.stop = &sf_stop_flag;
+    sf_app_maps maps = {0};
     int code = agree_engine(session, &options, sizeof name, name, err);
     if (!code)
+        code = sf_app_maps_for_engine(session->app, &session->problem, &options, &maps, err);
+    if (!code)
         code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
+    code = sf_comm_agree(&session->app->comm, code, err);
+    sf_app_maps_free(&maps);
     session->open_s = sf_now() - start;
-    return sf_comm_agree(&session->app->comm, code, err);
+    return code;
 }
 
 /* Rank 0: the first checkpoint in the place of what a run that is replaced left. Nothing of that goes before the new

@@ -12,7 +12,11 @@
 #include "core/base/array.h"
 #include "core/contacts/map_finish.h"
 
-enum { TAIL_LENGTH = 6, TASKS_PER_THREAD = 24 };
+enum {
+    TAIL_LENGTH = 6,
+    TASKS_PER_THREAD = 24,
+    GROUP_COST = 5 /* what a group costs beside its prefixes, in prefixes */
+};
 
 int sf_map_build_prefix_length(const sf_lattice *lattice, int length)
 {
@@ -112,19 +116,21 @@ static int cut_tasks(build *b, size_t part, size_t n_parts, sf_error *err)
     size_t n = b->n_prefixes, limit = n;
     if (b->options->n_threads > 1)
         limit = n / n_parts / ((size_t)b->options->n_threads * TASKS_PER_THREAD) + 1;
-    size_t n_groups = 0, room = 0;
+    size_t n_groups = 0, room = 0, cost = 0;
     for (size_t i = 0; i < n; i++)
         n_groups += i == 0 || b->prefixes[i].map != b->prefixes[i - 1].map;
     room = n_groups + n / limit + 1;
     b->tasks = sf_array_alloc(room, sizeof *b->tasks);
     if (!b->tasks)
         return sf_fail(err, SF_ENOMEM, "out of memory for %zu groups of prefixes", n_groups);
+    size_t total = n + n_groups * GROUP_COST;
     for (size_t i = 0, group = 0; i < n; group++) {
         size_t end = i + 1;
         while (end < n && b->prefixes[end].map == b->prefixes[i].map)
             end++;
         /* a group belongs to the share in which its middle lies */
-        size_t owner = (i + (end - i) / 2) * n_parts / n;
+        size_t here = end - i + GROUP_COST, owner = (cost + here / 2) * n_parts / total;
+        cost += here;
         for (size_t first = i; owner == part && first < end; first += limit)
             b->tasks[b->n_tasks++] =
                 (task){.first = first, .last = end - first < limit ? end : first + limit, .group = group};

@@ -22,7 +22,7 @@ enum { N_ENGINES = sizeof engines / sizeof engines[0], NAMES_SIZE = 128 };
 struct sf_engine {
     const sf_engine_ops *ops;
     sf_problem problem;
-    sf_engine_options options; /* memory_limit is a number of bytes; table_file is not kept */
+    sf_engine_options options; /* memory_limit is a number of bytes; maps is not kept */
     void *state;
 };
 
@@ -200,7 +200,7 @@ int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engin
     *e = (sf_engine){.ops = ops, .problem = *problem, .options = resolved};
     e->options.engine = ops->name;
     status = ops->open(&e->state, &e->problem, &e->options, err);
-    e->options.table_file = NULL;
+    e->options.maps = NULL;
     if (status != SF_OK) {
         free(e);
         return status;

@@ -25,8 +25,8 @@ typedef struct sf_engine_ops {
      * Must be quick (below a millisecond) and the same for every call on one machine. */
     int (*estimate)(const sf_problem *problem, const sf_engine_options *options, sf_engine_cost *cost, sf_error *err);
 
-    /* Makes *state (NULL on failure). problem and options live until close, so state may keep the pointers; the string
-     * options->table_file is valid during open only. options->n_threads threads may be used. */
+    /* Makes *state (NULL on failure). problem and options live until close, so state may keep the pointers; what
+     * options->maps points to is there during open only. options->n_threads threads may be used. */
     int (*open)(void **state, const sf_problem *problem, const sf_engine_options *options, sf_error *err);
 
     /* Fills plan->block and plan->parts_per_block (both >= 1) for n_sequences >= 1 sequences; engine.c does the rest.

@@ -123,7 +123,6 @@ typedef struct state {
 static int engine_estimate(const sf_problem *problem, const sf_engine_options *options, sf_engine_cost *cost,
                            sf_error *err)
 {
-    (void)options;
     int status = sf_map_table_length_check(problem->lattice, problem->length, err);
     if (status != 0)
         return status;
@@ -133,8 +132,8 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
     double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
     uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)maps * SLICING_BYTES + (8 << 20);
-    cost->memory_bytes = building > slicing ? building : slicing;
-    cost->open_s = 1e-4 + 7e-9 * conformations + 1.5e-7 * maps;
+    cost->memory_bytes = building > slicing && !options->maps ? building : slicing;
+    cost->open_s = 1e-4 + (options->maps ? 0 : 7e-9 * conformations) + 1.5e-7 * maps;
     cost->sequence_s = 5e-8 + 1e-10 * maps;
     return 0;
 }
@@ -155,7 +154,15 @@ static int engine_open(void **s, const sf_problem *problem, const sf_engine_opti
     sf_map_options build = {.n_threads = options->n_threads, .memory_limit = options->memory_limit, .stop = options->stop};
     e->problem = problem;
     e->options = options;
-    int status = sf_table_open(&e->table, problem->lattice, problem->length, SF_TABLE_HISTOGRAMS, &build, err);
+    int status;
+    if (!options->maps)
+        status = sf_table_open(&e->table, problem->lattice, problem->length, SF_TABLE_HISTOGRAMS, &build, err);
+    else if (options->maps->lattice == problem->lattice && options->maps->layout.length == problem->length)
+        status = sf_table_open_maps(&e->table, options->maps, SF_TABLE_HISTOGRAMS, err);
+    else
+        status = sf_fail(err, SF_EINPUT, "the contact maps are of %d residues on the %s lattice, not of %d on the %s lattice",
+                         options->maps->layout.length, options->maps->lattice->name, problem->length,
+                         problem->lattice->name);
     if (status == 0)
         *s = e;
     else
