@@ -7,6 +7,7 @@
 
 #include "core/engines/engine_ops.h"
 #include "core/engines/table_layouts.h"
+#include "core/engines/table_weighted.h"
 
 struct sf_table_work {
     sf_set_work set;
@@ -86,6 +87,12 @@ void sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, s
     sf_sliced_histograms(&table->sliced, piece, n_pieces, n, sequences, width, histograms);
 }
 
+void sf_table_model_histograms(const sf_table *table, const sf_problem *problem, size_t piece, size_t n_pieces, size_t n,
+                               const uint8_t *elements, uint64_t *histograms)
+{
+    sf_weighted_histograms(&table->sliced, problem, piece, n_pieces, n, elements, histograms);
+}
+
 int sf_table_work_open(sf_table_work **work, const sf_table *table, sf_error *err)
 {
     *work = NULL;
@@ -126,15 +133,13 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
     int status = sf_map_table_length_check(problem->lattice, problem->length, err);
     if (status != 0)
         return status;
-    if (!sf_score_model_is_hp(problem->model))
-        return sf_fail(err, SF_ELIMIT, "engine table counts with the score model hp only, not %s", problem->model->name);
     double maps = (double)sf_map_table_expected(problem->lattice, problem->length);
     double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
     uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)maps * SLICING_BYTES + (8 << 20);
     cost->memory_bytes = building > slicing && !options->maps ? building : slicing;
     cost->open_s = 1e-4 + (options->maps ? 0 : 7e-9 * conformations) + 1.5e-7 * maps;
-    cost->sequence_s = 5e-8 + 1e-10 * maps;
+    cost->sequence_s = sf_score_model_is_hp(problem->model) ? 5e-8 + 1e-10 * maps : 5e-7 + 5e-10 * maps;
     return 0;
 }
 
@@ -188,14 +193,18 @@ static int engine_evaluate(const void *s, const sf_plan *plan, const uint8_t *se
     size_t first, n, length = (size_t)e->problem->length;
     uint32_t residues[BLOCK] = {0};
     sf_plan_part(plan, part, &first, &n);
+    size_t piece = part % plan->parts_per_block, n_pieces = plan->parts_per_block;
     if (e->options->stop && *e->options->stop)
         return sf_fail(err, SF_ESTOPPED, "stopped while sequences were evaluated");
+    if (!sf_score_model_is_hp(e->problem->model)) {
+        sf_table_model_histograms(e->table, e->problem, piece, n_pieces, n, sequences + first * length, partial);
+        return 0;
+    }
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < length; k++)
             residues[i] |= (uint32_t)(sequences[(first + i) * length + k] == 0) << k;
     }
-    sf_table_histograms(e->table, part % plan->parts_per_block, plan->parts_per_block, n, residues,
-                        (size_t)e->problem->n_scores, partial);
+    sf_table_histograms(e->table, piece, n_pieces, n, residues, (size_t)e->problem->n_scores, partial);
     return 0;
 }
 

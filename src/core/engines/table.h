@@ -1,7 +1,8 @@
-/* A table engine for the HP model: everything about a sequence as a question to the distinct contact maps of its length.
+/* The table engine: everything about a sequence as a question to the distinct contact maps of its length.
  *
- * A sequence is its set of H residues, bit k = residue k. Scores of a table's lengths are at most SF_TABLE_SCORE_MAX (square
- * 24 residues: 15; cubic 17: 14), so a set of scores fits 16 bits. */
+ * With the HP model a sequence is its set of H residues, bit k = residue k. A map of a table's lengths has at most
+ * SF_TABLE_SCORE_MAX contacts (square 24 residues: 15; cubic 17: 14), so a set of HP scores fits 16 bits and a number of
+ * contacts 4. Other score models have a path of their own, for up to SF_SCORES_MAX scores. */
 #ifndef SF_CORE_TABLE_H
 #define SF_CORE_TABLE_H
 
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/contacts/map_table.h"
+#include "starfold/problem.h"
 
 enum { SF_TABLE_SCORE_MAX = 15, SF_TABLE_SCORES = SF_TABLE_SCORE_MAX + 1 };
 
@@ -39,6 +41,11 @@ int sf_table_max_contacts(const sf_table *table);
 void sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
                          size_t width, uint64_t *histograms);
 
+/* The same for any score model: adds the conformations of each of n sequences elements[n][length] of the problem, which is of
+ * the table's lattice and length, by score, to histograms[n][problem->n_scores]. */
+void sf_table_model_histograms(const sf_table *table, const sf_problem *problem, size_t piece, size_t n_pieces, size_t n,
+                               const uint8_t *elements, uint64_t *histograms);
+
 /* Room for one thread's questions for sets of scores. SF_ENOMEM; *work is NULL on failure. Closed before the table. */
 typedef struct sf_table_work sf_table_work;
 int sf_table_work_open(sf_table_work **work, const sf_table *table, sf_error *err);
@@ -47,8 +54,11 @@ void sf_table_work_close(sf_table_work *work); /* NULL is allowed */
 /* Bit s of the answer is set when some conformation of the sequence has score s. The table was made for sets. */
 uint32_t sf_table_scores(const sf_table *table, sf_table_work *work, uint32_t sequence);
 
-/* The plain scans (table_plain.c): AND and count bits, for every map. Oracle, and what benchmarks compare with. */
+/* The plain scans (table_plain.c): AND and count bits, for every map; or add the weight of every contact of it. Oracles, and
+ * what benchmarks compare with. Histograms are added to. */
 uint32_t sf_table_plain_scores(const sf_map_table *maps, uint32_t sequence);
 void sf_table_plain_histogram(const sf_map_table *maps, uint32_t sequence, uint64_t *histogram);
+void sf_table_plain_model_histogram(const sf_map_table *maps, const sf_problem *problem, const uint8_t *elements,
+                                    uint64_t *histogram);
 
 #endif

@@ -1,4 +1,4 @@
-/* The plain scan: one AND and one count of bits for every map of the table. Kept as the oracle of the layered tables, and
+/* The plain scans: one AND and one count of bits for every map of the table; for other models a weight for each contact. Kept as the oracle of the layered tables, and
  * as what benchmarks compare with. */
 #include "core/engines/table.h"
 
@@ -24,4 +24,22 @@ void sf_table_plain_histogram(const sf_map_table *maps, uint32_t sequence, uint6
     uint64_t low = (uint64_t)mask, high = (uint64_t)(mask >> 64);
     for (size_t i = 0; i < maps->n_maps; i++)
         histogram[score_of(maps, i, low, high)] += maps->count[i];
+}
+
+void sf_table_plain_model_histogram(const sf_map_table *maps, const sf_problem *problem, const uint8_t *elements,
+                                    uint64_t *histogram)
+{
+    int weight[2 * 64] = {0};
+    for (int late = 3; late < problem->length; late++) {
+        for (int early = late - 3; early >= 0; early -= 2)
+            weight[sf_contact_bit(&maps->layout, early, late)] = problem->model->weight[elements[late]][elements[early]];
+    }
+    for (size_t i = 0; i < maps->n_maps; i++) {
+        int score = 0;
+        for (uint64_t bits = maps->low[i]; bits; bits &= bits - 1)
+            score += weight[__builtin_ctzll(bits)];
+        for (uint64_t bits = maps->high ? maps->high[i] : 0; bits; bits &= bits - 1)
+            score += weight[64 + __builtin_ctzll(bits)];
+        histogram[score - problem->min_score] += maps->count[i];
+    }
 }

@@ -15,6 +15,11 @@
 
 enum { SF_SLICED_ROW = 512, SF_SLICED_ROW_WORDS = SF_SLICED_ROW / 64, SF_SLICED_ROWS = 8, SF_SLICED_BATCH = 32 };
 
+/* Four bit slices count up to 15 contacts. */
+enum { SF_SLICED_SCORES = 16 };
+
+struct sf_weighted_query; /* table_weighted.h */
+
 typedef struct sf_sliced_block {
     uint64_t vary[2];   /* pairs that some of the block's maps have and some do not: these have planes, low bit first */
     uint64_t all[2];    /* pairs that all have */
@@ -36,10 +41,14 @@ typedef struct sf_sliced_table {
     const struct sf_sliced_kernel *kernel;
 } sf_sliced_table;
 
-/* One for each instruction set; see table_sliced_kernel.h. Adds to histograms[n][width], n <= SF_SLICED_BATCH. */
+/* One for each instruction set, over blocks first_block..last_block-1. `histograms` (table_sliced_kernel.h) adds to
+ * histograms[n][width], n <= SF_SLICED_BATCH, how many pairs of a mask the maps have; `weighted` (table_weighted_kernel.h)
+ * adds to counts[query->n_values]. */
 typedef struct sf_sliced_kernel {
     void (*histograms)(const sf_sliced_table *table, size_t first_block, size_t last_block, size_t n,
                        const sf_contact_map *masks, size_t width, uint64_t *histograms);
+    void (*weighted)(const sf_sliced_table *table, size_t first_block, size_t last_block,
+                     const struct sf_weighted_query *query, uint64_t *counts);
 } sf_sliced_kernel;
 
 extern const sf_sliced_kernel sf_sliced_kernel_portable;

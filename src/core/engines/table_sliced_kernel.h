@@ -14,8 +14,7 @@
 #include "core/engines/table_sliced.h"
 
 enum {
-    SLICED_SCORES = 16,
-    SLICED_TOTALS = SLICED_SCORES + 4, /* blocks are counted in fours of scores, from any score on */
+    SLICED_TOTALS = SF_SLICED_SCORES + 4, /* blocks are counted in fours of scores, from any score on */
     SLICED_PAIRS = 128,
     SLICED_CHUNK_WORDS = 8192
 };
@@ -79,7 +78,7 @@ static inline vec sliced_valid(size_t n, size_t at)
 static inline __attribute__((always_inline)) void sliced_block(const sf_sliced_block *b, const uint64_t *const *plane,
                                                                int n, int n_fours, vec_count *total)
 {
-    vec_count count[SLICED_SCORES];
+    vec_count count[SF_SLICED_SCORES];
     size_t words = (b->n_maps + 63) / 64, whole = b->n_maps / 64;
     for (int v = 0; v < 4 * n_fours; v++)
         count[v] = vec_count_zero();
