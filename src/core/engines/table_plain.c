@@ -1,5 +1,5 @@
-/* The plain scans: one AND and one count of bits for every map of the table; for other models a weight for each contact. Kept as the oracle of the layered tables, and
- * as what benchmarks compare with. */
+/* The plain scans: one AND and one count of bits for every map of the table, or a weight for every contact of every map.
+ * Kept as the oracles of the layered tables, and as what benchmarks compare with. */
 #include "core/engines/table.h"
 
 static inline int score_of(const sf_map_table *maps, size_t i, uint64_t low, uint64_t high)
@@ -29,7 +29,7 @@ void sf_table_plain_histogram(const sf_map_table *maps, uint32_t sequence, uint6
 void sf_table_plain_model_histogram(const sf_map_table *maps, const sf_problem *problem, const uint8_t *elements,
                                     uint64_t *histogram)
 {
-    int weight[2 * 64] = {0};
+    int weight[128] = {0};
     for (int late = 3; late < problem->length; late++) {
         for (int early = late - 3; early >= 0; early -= 2)
             weight[sf_contact_bit(&maps->layout, early, late)] = problem->model->weight[elements[late]][elements[early]];
