@@ -18,7 +18,7 @@ typedef struct sf_app {
 /* Every command is collective: all ranks run it with the same options. What it returns may differ between ranks; main
  * makes them agree and lets rank 0 print the line. A command agrees itself before anything else that is collective. */
 extern const sf_command sf_command_run, sf_command_resume, sf_command_enumerate, sf_command_census, sf_command_levels,
-    sf_command_info, sf_command_verify, sf_command_repair, sf_command_digest, sf_command_doctor;
+    sf_command_info, sf_command_verify, sf_command_repair, sf_command_digest, sf_command_doctor, sf_command_table;
 
 /* ---- shared by the commands (common.c) ---- */
 

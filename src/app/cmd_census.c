@@ -41,13 +41,13 @@ static uint64_t together_bytes(const sf_app *app, const sf_problem *problem)
 /* Seconds, from what was measured: 7 ns a conformation to build, then 2.6 times more for each residue. */
 static double together_seconds(const sf_app *app, const sf_problem *problem)
 {
-    double threads = sf_app_threads(app), scale = problem->lattice->dimension == 2 ? 22 : 16, count = 2.5;
+    double threads = sf_app_threads(app) * app->comm.size, scale = problem->lattice->dimension == 2 ? 22 : 16, count = 2.5;
     for (int n = problem->length; n < scale; n++)
         count /= 2.6;
     for (int n = problem->length; n > scale; n--)
         count *= 2.6;
     return 7e-9 * (double)sf_lattice_conformations(problem->lattice, problem->length) / threads +
-           count / threads / app->comm.size;
+           count / threads;
 }
 
 /* True when the table answers: it can hold such chains and was not forbidden. */
@@ -331,8 +331,8 @@ static int run_census(sf_app *app, sf_error *err)
     return code;
 }
 
-static const sf_option_group *const groups[] = {&sf_group_length, &sf_group_problem, &sf_group_engine, &sf_group_common,
-                                                NULL};
+static const sf_option_group *const groups[] = {&sf_group_length, &sf_group_problem, &sf_group_engine,
+                                                &sf_group_table, &sf_group_common, NULL};
 
 const sf_command sf_command_census = {
     .name = "census",

@@ -215,8 +215,8 @@ out:
     return code;
 }
 
-static const sf_option_group *const groups[] = {&sf_group_enumerate, &sf_group_problem, &sf_group_engine, &sf_group_proof,
-                                                &sf_group_common, NULL};
+static const sf_option_group *const groups[] = {&sf_group_enumerate, &sf_group_problem, &sf_group_engine, &sf_group_table,
+                                                &sf_group_proof, &sf_group_common, NULL};
 
 const sf_command sf_command_enumerate = {
     .name = "enumerate",

@@ -226,7 +226,7 @@ out:
     return code;
 }
 
-static const sf_option_group *const groups[] = {&sf_group_output, &sf_group_engine,  &sf_group_common,
+static const sf_option_group *const groups[] = {&sf_group_output, &sf_group_engine, &sf_group_table,  &sf_group_common,
                                                 &sf_group_search, &sf_group_problem, NULL};
 
 const sf_command sf_command_resume = {
@@ -238,7 +238,7 @@ const sf_command sf_command_resume = {
         "one an undisturbed run writes. A finished run is left alone unless more --generations are asked for. These "
         "may "
         "differ from the run so far: --generations (more), --threads, --quiet, checkpoints and limits, --engine, "
-        "--memory-limit. The other search and puzzle options may be given, but only as they were.",
+        "--memory-limit, --table, --table-cache. The other search and puzzle options may be given, but only as they were.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -55,7 +55,8 @@ static int run(sf_app *app, sf_error *err)
 }
 
 static const sf_option_group *const groups[] = {
-    &sf_group_run, &sf_group_search, &sf_group_problem, &sf_group_output, &sf_group_engine, &sf_group_common, NULL};
+    &sf_group_run, &sf_group_search, &sf_group_problem, &sf_group_output, &sf_group_engine,
+    &sf_group_table, &sf_group_common, NULL};
 
 const sf_command sf_command_run = {
     .name = "run",

@@ -130,6 +130,7 @@ static int count_group(counting *c, sf_error *err)
     bool limited = settings->max_ms > 0;
     const char *name = "";
     sf_app_engine_options(c->app, &c->options);
+    sf_app_table_prefer(c->app, &c->group->problem, &c->options);
     if (limited)
         c->options.stop = &sf_stop_flag;
     int code = sf_engine_choose(&c->group->problem, &c->options, c->group->n, &name, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/json.h"
+#include "app/table_source.h"
 
 enum { ENGINES_MAX = 16 };
 
@@ -32,6 +33,7 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
     sf_engine_options options;
     int best = -1;
     sf_app_engine_options(app, &options);
+    sf_app_table_prefer(app, problem, &options);
     if (sf_engine_choose(problem, &options, n, &chosen, err) != 0)
         chosen = NULL;
     for (*n_engines = 0; names[*n_engines] && *n_engines < ENGINES_MAX; (*n_engines)++) {

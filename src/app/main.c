@@ -8,12 +8,13 @@
 #include "app/app.h"
 #include "app/phases.h"
 #include "app/stop.h"
+#include "app/table_source.h"
 #include "core/base/isa.h"
 #include "io/version.h"
 
 static const sf_command *const commands[] = {
-    &sf_command_run,  &sf_command_resume, &sf_command_enumerate, &sf_command_census, &sf_command_levels,
-    &sf_command_info, &sf_command_verify, &sf_command_repair,    &sf_command_digest, &sf_command_doctor,
+    &sf_command_run,    &sf_command_resume, &sf_command_enumerate, &sf_command_census, &sf_command_table, &sf_command_levels,
+    &sf_command_info,   &sf_command_verify, &sf_command_repair,    &sf_command_digest, &sf_command_doctor,
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -75,6 +76,8 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
         code = sf_options_read(&app->options, argc - 1, argv + 1, err);
     if (!code && !help && !app->options.settings.help)
         code = sf_isa_check(err);
+    if (!code && !help && !app->options.settings.help)
+        code = sf_app_table_check(app, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (code)
         return code;

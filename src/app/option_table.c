@@ -119,6 +119,26 @@ static const sf_option engine[] = {
 };
 const sf_option_group sf_group_engine = GROUP("Engine", engine);
 
+static const sf_option table[] = {
+    {"table", "T.h5", SF_OPTION_TEXT, FIELD(table),
+     .help = "engine table reads the contact maps of this file, which 'starfold table build' wrote, and builds none"},
+    {"table-cache", "DIR", SF_OPTION_TEXT, FIELD(table_cache),
+     .help = "a folder of such files: what is missing there is built once and kept, also when several jobs want it at a "
+             "time (default: STARFOLD_CACHE)"},
+};
+const sf_option_group sf_group_table = GROUP("Tables", table);
+
+static const sf_option table_build[] = {
+    {"output", "T.h5", SF_OPTION_TEXT, FIELD(output), .help = "build: the file to write (needed)"},
+    {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "build: replace an existing file"},
+    {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
+     .help = "build: most memory each rank may take, as 512M or 4G (default: what the machine has free)"},
+    {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "build: say what time, memory and disk it takes, and stop"},
+    {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
+     .help = "build: do not begin what is estimated to take longer"},
+};
+const sf_option_group sf_group_table_build = GROUP("Table", table_build);
+
 static const sf_option proof[] = {
     {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 0, SF_SCORES_MAX,
      .help = "engine bound: how many of the highest scores are counted, not only proven"},

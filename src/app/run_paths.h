@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "app/file_lock.h"
 #include "app/settings.h"
 #include "starfold/error.h"
 
@@ -13,9 +14,8 @@ typedef struct sf_run_paths {
     char next[SF_TEXT_SIZE + 32];       /* RUN.h5.checkpoint.next: one that is being written */
     char previous[SF_TEXT_SIZE + 32];   /* RUN.h5.checkpoint.previous */
     char stop[SF_TEXT_SIZE + 32];       /* RUN.h5.stop: made by a user who wants the run to end politely */
-    char lock[SF_TEXT_SIZE + 32];       /* RUN.h5.lock */
     char perf[SF_TEXT_SIZE + 32];       /* RUN.perf.h5 */
-    int lock_fd;                        /* -1: not held */
+    sf_file_lock lock;                  /* RUN.h5.lock */
 } sf_run_paths;
 
 void sf_run_paths_init(sf_run_paths *paths, const char *output);

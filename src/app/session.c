@@ -61,6 +61,13 @@ static int settle_engine(sf_session *session, sf_error *err)
     bool scores = stores_scores(session);
     const char *chosen = "";
     sf_app_engine_options(session->app, &options);
+    if (scores && all->settings.table[0])
+        return sf_fail(err, SF_EINPUT,
+                       "--table is given, but this search of %d residues on the %s lattice stores sets of scores (--known), "
+                       "for which no table is read; leave it out",
+                       session->problem.length, session->problem.lattice->name);
+    if (!scores)
+        sf_app_table_prefer(session->app, &session->problem, &options);
     if (strcmp(options.engine, "auto") == 0) {
         int idx = sf_options_find(all, "engine");
         if (sf_engine_choose(&session->problem, &options, 1, &chosen, NULL) == 0 &&
@@ -282,6 +289,7 @@ static int open_puzzle(sf_session *session, sf_error *err)
     char name[SF_TEXT_SIZE] = "";
     sf_phase_begin(SF_PHASE_OPEN);
     sf_app_engine_options(session->app, &options);
+    sf_app_table_prefer(session->app, &session->problem, &options);
     options.stop = &sf_stop_flag;
     sf_app_maps maps = {0};
     int code = agree_engine(session, &options, sizeof name, name, err);

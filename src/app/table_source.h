@@ -1,4 +1,5 @@
-/* Where a command gets contact maps from. One place, so that no command builds what is there already. */
+/* Where a command gets contact maps from: the file of --table; a cache of such files; or all ranks build them together.
+ * One place, so that no command builds what is there already. No result depends on it. */
 #ifndef SF_APP_TABLE_SOURCE_H
 #define SF_APP_TABLE_SOURCE_H
 
@@ -10,8 +11,15 @@ typedef struct sf_app_maps {
     sf_map_table table; /* constant */
 } sf_app_maps;
 
-/* The contact maps of the problem, whole on every rank, built by all together with the threads, memory and stop flag of
- * `options`. On failure *maps is empty. Collective; every rank returns the same code. */
+/* SF_EINPUT when --table is given beside an engine that reads none. */
+int sf_app_table_check(const sf_app *app, sf_error *err);
+
+/* Makes `auto` the engine table where the user named a table, or a cache and the problem has a table that fits memory. */
+void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options);
+
+/* The contact maps of the problem, whole on every rank; where they are built, with the threads, memory and stop flag of
+ * `options`. SF_EFORMAT or SF_EMISMATCH, with what to do, for a file that is damaged or of something else. On failure
+ * *maps is empty. Collective; every rank returns the same code. */
 int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_app_maps *maps,
                     sf_error *err);
 
@@ -23,5 +31,11 @@ int sf_app_maps_for_engine(const sf_app *app, const sf_problem *problem, sf_engi
 
 /* Gives them back; empty ones are allowed. Collective. */
 void sf_app_maps_free(sf_app_maps *maps);
+
+/* Writes the maps, which every rank has, to a table file: all ranks pack, rank 0 writes. The lock is held. Collective. */
+int sf_app_table_write(const sf_app *app, const char *path, const sf_map_table *maps, const char *letters, sf_error *err);
+
+/* Adds what to do to the line about a table file that could not be read; returns the code. */
+int sf_app_table_advise(int code, const char *advice, sf_error *err);
 
 #endif

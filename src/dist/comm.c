@@ -13,6 +13,7 @@
 #include "starfold/problem.h"
 
 enum { CHUNK_BYTES = 1 << 28, CHUNK_COUNTS = 1 << 16, SPINS = 2000, SLEEP_FIRST_NS = 20000, SLEEP_MOST_NS = 500000 };
+enum { GATHER_TAG = 77 };
 
 /* One of these is set by mpirun (Open MPI, MPICH and its relatives), srun --mpi=pmix or --mpi=pmi2. */
 static bool launcher_seen(void)
@@ -219,6 +220,29 @@ int sf_comm_sum(const sf_comm *comm, size_t n, uint64_t *counts, sf_error *err)
 out:
     free(chunk);
     return code;
+}
+
+void sf_comm_gather(const sf_comm *comm, size_t n, const void *bytes, size_t room, uint64_t *sizes, void *all)
+{
+    const uint64_t mine = n;
+    MPI_Request request;
+    if (comm->size == 1) {
+        sizes[0] = n;
+        memcpy(all, bytes, n);
+        return;
+    }
+    MPI_Igather(&mine, 1, MPI_UINT64_T, sizes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
+    sf_wait(&request, NULL, NULL);
+    if (comm->rank != 0) {
+        MPI_Isend(bytes, (int)n, MPI_BYTE, 0, GATHER_TAG, MPI_COMM_WORLD, &request);
+        sf_wait(&request, NULL, NULL);
+        return;
+    }
+    memcpy(all, bytes, n);
+    for (int r = 1; r < comm->size; r++) {
+        MPI_Irecv((uint8_t *)all + (size_t)r * room, (int)sizes[r], MPI_BYTE, r, GATHER_TAG, MPI_COMM_WORLD, &request);
+        sf_wait(&request, NULL, NULL);
+    }
 }
 
 void sf_comm_barrier(const sf_comm *comm)

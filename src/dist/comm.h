@@ -33,6 +33,10 @@ int sf_comm_sum(const sf_comm *comm, size_t n, uint64_t *counts, sf_error *err);
 /* Copies n bytes of rank 0 to all. Collective. */
 int sf_comm_broadcast(const sf_comm *comm, size_t n_bytes, void *bytes, sf_error *err);
 
+/* Rank r's n bytes go to all + r * room on rank 0, where sizes[r] is n; n <= room < 2^31. Ranks other than 0 may
+ * pass NULL for sizes and all. Collective. */
+void sf_comm_gather(const sf_comm *comm, size_t n, const void *bytes, size_t room, uint64_t *sizes, void *all);
+
 void sf_comm_barrier(const sf_comm *comm);
 
 #endif

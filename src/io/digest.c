@@ -11,13 +11,14 @@
 #include "io/blake2b.h"
 #include "io/h5.h"
 #include "io/seal.h"
+#include "io/table_file.h"
 
 enum { BLOCK_BYTES = 1 << 20, ATTRIBUTE_BYTES_MAX = 1 << 24, HASH_SIZE = 32 };
 
 typedef struct digest {
     sf_h5 *h5;
     sf_blake2b hash;
-    bool is_run; /* leave /provenance out */
+    bool is_ours; /* a run or a table: leave /provenance out */
     int code;    /* of the callbacks */
 } digest;
 
@@ -265,7 +266,7 @@ static int add_dataset(digest *d, hid_t dataset, const char *name)
 static herr_t add_object(hid_t root, const char *name, const H5O_info_t *info, void *context)
 {
     digest *d = context;
-    if (d->is_run && (strcmp(name, "provenance") == 0 || strncmp(name, "provenance/", 11) == 0))
+    if (d->is_ours && (strcmp(name, "provenance") == 0 || strncmp(name, "provenance/", 11) == 0))
         return 0;
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     add_text(d, info->type == H5O_TYPE_DATASET ? "dataset" : info->type == H5O_TYPE_GROUP ? "group" : "type");
@@ -301,10 +302,9 @@ static herr_t add_link(hid_t root, const char *name, const H5L_info_t *info, voi
     return 0;
 }
 
-/* A run file has a title of its own; other files may have any, or none. */
+/* Run files and tables have titles of their own; other files may have any, or none. */
 static int find_kind(digest *d)
 {
-    static const char run_title[] = "Starfold run";
     htri_t exists = H5Aexists(d->h5->file, "title");
     hid_t attribute = exists > 0 ? H5Aopen(d->h5->file, "title", H5P_DEFAULT) : H5I_INVALID_HID;
     hid_t type = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
@@ -316,7 +316,7 @@ static int find_kind(digest *d)
     else if (exists && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1) {
         if (H5Aread(attribute, type, &title) < 0)
             code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
-        d->is_run = title && strcmp(title, run_title) == 0;
+        d->is_ours = title && (strcmp(title, "Starfold run") == 0 || strcmp(title, SF_TABLE_TITLE) == 0);
         H5free_memory(title);
     }
     if (type >= 0)

@@ -70,6 +70,20 @@ int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, bool growing, s
     return code;
 }
 
+int sf_h5_create_in_memory(sf_h5 *h5, const char *shown, sf_error *err)
+{
+    enum { STEP = 1 << 20 }; /* bytes it grows by */
+    *h5 = (sf_h5){H5I_INVALID_HID, shown, SF_EIO, err};
+    make_quiet();
+    hid_t access = access_list();
+    if (access >= 0 && H5Pset_fapl_core(access, STEP, false) >= 0)
+        h5->file = H5Fcreate("/dev/null/in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access); /* a name that no file has */
+    int code = h5->file < 0 ? sf_h5_fail(h5, NULL, "cannot be created") : 0;
+    if (access >= 0)
+        H5Pclose(access);
+    return code;
+}
+
 int sf_h5_probe(const char *path, sf_error *err)
 {
     struct stat info;

@@ -25,6 +25,9 @@ typedef struct sf_h5 {
  * amid the flush after a split an index is not whole. */
 int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, bool growing, sf_error *err);
 
+/* The same without any file on disk: what is written is gone when it is closed. */
+int sf_h5_create_in_memory(sf_h5 *h5, const char *shown, sf_error *err);
+
 /* SF_EINPUT when there is no regular file that can be read, SF_EFORMAT when it does not begin as HDF5 does. */
 int sf_h5_probe(const char *path, sf_error *err);
 

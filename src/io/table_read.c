@@ -1,0 +1,135 @@
+/* A table file read back. Unlike a run file, which may be one that is being written, a table is whole or it is nothing:
+ * one without a seal is refused before HDF5, which does not survive every damage, sees it. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/seal.h"
+#include "io/table_header.h"
+
+static int check_title(sf_h5 *h5)
+{
+    char title[64] = "";
+    sf_error *err = h5->err, unheard = {0};
+    h5->err = &unheard;
+    int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
+    h5->err = err;
+    if (!code && strcmp(title, SF_TABLE_TITLE) == 0)
+        return 0;
+    return sf_fail(err, SF_EINPUT, "%s: is not a table of contact maps%s", h5->path,
+                   strncmp(title, "Starfold run", 12) == 0 ? " but a run file" : "");
+}
+
+/* The scalars against each other and against what tables are; *lattice is found. */
+static int check_about(sf_h5 *h5, const sf_table_about *about, const sf_lattice **lattice)
+{
+    if (about->schema != SF_TABLE_SCHEMA_VERSION)
+        return sf_fail(h5->err, SF_EFORMAT, "%s: is a table of version %d; this program reads version %d", h5->path,
+                       about->schema, SF_TABLE_SCHEMA_VERSION);
+    *lattice = sf_lattice_find(about->lattice);
+    if (!*lattice)
+        return sf_h5_fail(h5, "/table/lattice", "names a lattice that this program does not know");
+    if (about->length < SF_LENGTH_MIN || about->length > sf_map_table_length_max(*lattice))
+        return sf_h5_fail(h5, "/table/length", "is out of its range");
+    if (strlen(about->letters) < 2)
+        return sf_h5_fail(h5, "/table/letters", "has fewer than two letters");
+    if (about->n_maps != sf_map_table_expected(*lattice, about->length))
+        return sf_fail(h5->err, SF_EFORMAT, "%s: /table/maps: is %" PRIu64 "; %d residues on the %s lattice have %" PRIu64,
+                       h5->path, about->n_maps, about->length, about->lattice,
+                       sf_map_table_expected(*lattice, about->length));
+    return 0;
+}
+
+static int check_fits(const sf_h5 *h5, const sf_table_about *about, const sf_problem *problem)
+{
+    if (strcmp(about->lattice, problem->lattice->name) == 0 && about->length == problem->length &&
+        strcmp(about->letters, problem->model->letter) == 0)
+        return 0;
+    return sf_fail(h5->err, SF_EMISMATCH,
+                   "%s: holds the contact maps of %d residues on the %s lattice, letters %s; asked for are %d residues on "
+                   "the %s lattice, letters %s",
+                   h5->path, about->length, about->lattice, about->letters, problem->length, problem->lattice->name,
+                   problem->model->letter);
+}
+
+static int read_array(sf_h5 *h5, int array, size_t n_maps, void *values)
+{
+    const char *name = sf_table_arrays[array].name;
+    const sf_h5_demand demand = {
+        .type = sf_table_array_stored(array), .rank = 1, .size = {n_maps}, .growing = -1};
+    const hsize_t start = 0, count = n_maps;
+    hid_t dataset;
+    int code = sf_h5_dataset_open(h5, name, &demand, &dataset);
+    if (!code && values)
+        code = sf_h5_block_read(h5, name, dataset, sf_table_array_native(array), 1, &start, &count, values);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    return code;
+}
+
+static int read_maps(sf_h5 *h5, const sf_table_about *about, const sf_lattice *lattice, sf_map_table *maps)
+{
+    sf_contact_layout layout;
+    sf_error reason = {0};
+    size_t n = (size_t)about->n_maps;
+    sf_contact_layout_init(&layout, about->length);
+    int code = sf_table_layout_check(h5, &layout);
+    for (int array = 0; array < SF_TABLE_ARRAYS && !code; array++) { /* before memory is taken */
+        if (array != SF_TABLE_HIGH || layout.n_words > 1)
+            code = read_array(h5, array, n, NULL);
+    }
+    if (!code)
+        code = sf_map_table_alloc(maps, lattice, about->length, n, h5->err);
+    for (int array = 0; array < SF_TABLE_ARRAYS && !code; array++) {
+        if (sf_table_array_values(maps, array))
+            code = read_array(h5, array, n, sf_table_array_values(maps, array));
+    }
+    if (code)
+        return code;
+    maps->conformations = about->conformations;
+    maps->max_contacts = about->max_contacts;
+    if (sf_map_table_check(maps, &reason) != 0)
+        return sf_fail(h5->err, SF_EFORMAT, "%s: %s", h5->path, reason.text);
+    return 0;
+}
+
+static int read_open(sf_h5 *h5, sf_map_table *maps, sf_table_about *about, const sf_problem *problem)
+{
+    const sf_lattice *lattice = NULL;
+    int code = check_title(h5);
+    if (!code)
+        code = sf_table_header_read(h5, about);
+    if (!code)
+        code = check_about(h5, about, &lattice);
+    if (!code && problem)
+        code = check_fits(h5, about, problem);
+    return code ? code : read_maps(h5, about, lattice, maps);
+}
+
+int sf_table_file_read(sf_map_table *maps, sf_table_about *about, const char *path, const sf_problem *problem,
+                       sf_error *err)
+{
+    sf_table_about mine = {0};
+    sf_h5 h5 = {.file = H5I_INVALID_HID};
+    struct stat info;
+    bool sealed = false;
+    *maps = (sf_map_table){0};
+    int code = sf_h5_probe(path, err);
+    if (!code)
+        code = sf_seal_check(path, &sealed, err);
+    if (!code && !sealed)
+        code = sf_fail(err, SF_EFORMAT, "%s: has no seal at its end: it was cut, or is no table of contact maps", path);
+    if (!code)
+        code = sf_h5_open(&h5, path, err);
+    if (!code)
+        code = read_open(&h5, maps, &mine, problem);
+    h5.err = NULL;
+    sf_h5_close(&h5);
+    if (!code && stat(path, &info) == 0)
+        mine.file_bytes = (uint64_t)info.st_size;
+    if (code)
+        sf_map_table_free(maps);
+    else if (about)
+        *about = mine;
+    return code;
+}
