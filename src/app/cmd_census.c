@@ -18,7 +18,8 @@
 #include "core/engines/census.h"
 #include "dist/share_mpi.h"
 
-enum { CENSUS_LENGTH_MAX = 24, BATCH = 1 << 16 };
+/* Sequences that are counted, and as many of them at a time as have room. */
+enum { CENSUS_SEQUENCES_MAX = 1 << 24, BATCH = 1 << 16, BATCH_COUNTS = 1 << 22 };
 
 typedef struct census {
     sf_problem problem;
@@ -113,47 +114,66 @@ static int count_together(const sf_app *app, census *c, sf_error *err)
 
 /* ---- one by one, with an engine ---- */
 
-/* Sequence number x, residue 0 in the highest bit, so that numbers are in the order of the letters. */
-static void sequence_of(int length, uint64_t x, uint8_t *elements)
+/* letters^length, or 0 when that is above CENSUS_SEQUENCES_MAX. */
+static uint64_t power(int letters, int length)
 {
-    for (int i = 0; i < length; i++)
-        elements[i] = (x >> (length - 1 - i)) & 1;
+    uint64_t n = 1;
+    for (int i = 0; i < length && n != 0; i++)
+        n = n * (uint64_t)letters <= CENSUS_SEQUENCES_MAX ? n * (uint64_t)letters : 0;
+    return n;
 }
 
-static uint64_t reversed(int length, uint64_t x)
+/* Sequences that are counted one by one: of each chain and its reverse one. */
+static size_t n_counted(const sf_problem *problem)
 {
-    uint64_t y = 0;
-    for (int i = 0; i < length; i++)
-        y |= ((x >> i) & 1) << (length - 1 - i);
-    return y;
+    int letters = problem->model->n_letters;
+    return (size_t)(power(letters, problem->length) + power(letters, (problem->length + 1) / 2)) / 2;
 }
 
-/* Fills numbers and sequences with those, from *next on, that are not above their reverse; returns how many. */
-static size_t fill_batch(int length, uint64_t *next, uint64_t *number, uint8_t *elements)
+/* Sequence number x, residue 0 the highest digit, so that numbers are in the order of the letters. */
+static void sequence_of(const sf_problem *problem, uint64_t x, uint8_t *elements)
+{
+    uint64_t letters = (uint64_t)problem->model->n_letters;
+    for (int i = problem->length - 1; i >= 0; i--, x /= letters)
+        elements[i] = (uint8_t)(x % letters);
+}
+
+/* Below, at or above 0: a chain comes before its reverse, is its reverse, or comes after it. */
+static int compare_reverse(int length, const uint8_t *elements)
+{
+    int i = 0;
+    while (i < length / 2 && elements[i] == elements[length - 1 - i])
+        i++;
+    return (int)elements[i] - (int)elements[length - 1 - i];
+}
+
+/* Fills sequences, from *next on, that do not come after their reverse; returns how many, at most `room`. */
+static size_t fill_batch(const sf_problem *problem, uint64_t total, size_t room, uint64_t *next, uint8_t *elements)
 {
     size_t n = 0;
-    for (; n < BATCH && *next < UINT64_C(1) << length; (*next)++) {
-        if (*next > reversed(length, *next))
-            continue;
-        number[n] = *next;
-        sequence_of(length, *next, elements + n++ * (size_t)length);
+    for (; n < room && *next < total; (*next)++) {
+        uint8_t *here = elements + n * (size_t)problem->length;
+        sequence_of(problem, *next, here);
+        n += compare_reverse(problem->length, here) <= 0;
     }
     return n;
 }
 
-static int add_sequence(census *c, uint64_t number, const uint64_t *histogram, sf_error *err)
+static int add_sequence(census *c, const uint8_t *elements, const uint64_t *histogram, sf_error *err)
 {
     sf_summary summary;
-    uint64_t weight = number == reversed(c->problem.length, number) ? 1 : 2;
+    uint64_t weight = compare_reverse(c->problem.length, elements) == 0 ? 1 : 2;
     int code = sf_histogram_summary(&c->problem, histogram, &summary);
     if (code)
         return sf_fail(err, code, "the conformations of %d residues do not fit 64 bits", c->problem.length);
-    int top = summary.best_score - c->problem.min_score;
+    int top = summary.best_score - c->problem.min_score, bottom = 0;
+    while (histogram[bottom] == 0)
+        bottom++;
     c->n_sequences += weight;
     c->fitness[summary.distinct_scores] += weight;
     c->max_score[top] += weight;
     c->n_unique += histogram[top] == 1 ? weight : 0;
-    c->n_gaps += summary.distinct_scores < top + 1 ? weight : 0;
+    c->n_gaps += summary.distinct_scores < top - bottom + 1 ? weight : 0;
     return 0;
 }
 
@@ -170,24 +190,24 @@ static void show(sf_progress *progress, uint64_t next, uint64_t total)
 static int count_all(const sf_app *app, census *c, const sf_engine *engine, sf_error *err)
 {
     size_t n_scores = (size_t)c->problem.n_scores;
-    uint64_t next = 0, total = UINT64_C(1) << c->problem.length;
-    uint64_t *number = malloc(BATCH * sizeof *number), *histograms = malloc(BATCH * n_scores * sizeof *histograms);
-    uint8_t *elements = malloc((size_t)BATCH * (size_t)c->problem.length);
+    size_t length = (size_t)c->problem.length, room = BATCH_COUNTS / n_scores < BATCH ? BATCH_COUNTS / n_scores : BATCH;
+    uint64_t next = 0, total = power(c->problem.model->n_letters, c->problem.length);
+    uint64_t *histograms = malloc(room * n_scores * sizeof *histograms);
+    uint8_t *elements = malloc(room * length);
     sf_progress progress;
-    int code = number && histograms && elements ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for the census");
+    int code = histograms && elements ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for the census");
     code = sf_comm_agree(&app->comm, code, err);
     sf_progress_start(&progress, app);
     while (!code && next < total) {
-        size_t n = fill_batch(c->problem.length, &next, number, elements);
+        size_t n = fill_batch(&c->problem, total, room, &next, elements);
         if (n > 0)
             code = sf_share_histograms(&app->comm, engine, c->problem.n_scores, n, elements, sf_app_threads(app),
                                        histograms, NULL, NULL, err);
         for (size_t i = 0; !code && i < n; i++)
-            code = add_sequence(c, number[i], histograms + i * n_scores, err);
+            code = add_sequence(c, elements + i * length, histograms + i * n_scores, err);
         show(&progress, next, total);
     }
     sf_progress_end(&progress);
-    free(number);
     free(histograms);
     free(elements);
     return code;
@@ -230,6 +250,7 @@ static int print_json(const census *c, sf_error *err)
     sf_json_add_integer(document, "length", c->problem.length);
     cJSON_AddStringToObject(document, "lattice", c->problem.lattice->name);
     sf_json_add_count(document, "sequences", c->n_sequences);
+    sf_json_add_integer(document, "min_score", c->problem.min_score);
     sf_json_add_count(document, "unique_best", c->n_unique);
     sf_json_add_counts(document, "fitness_histogram", used(c->fitness, SF_SCORES_MAX + 1), c->fitness);
     sf_json_add_counts(document, "max_score_histogram", used(c->max_score, SF_SCORES_MAX), c->max_score);
@@ -241,29 +262,34 @@ static int print_json(const census *c, sf_error *err)
 
 static int prepare(const sf_app *app, census *c, sf_error *err)
 {
-    int length = (int)app->options.settings.length;
+    int length = (int)app->options.settings.length, most = SF_LENGTH_MIN;
     if (!length)
-        return sf_fail(err, SF_EINPUT, "--length is needed: the residues of a sequence, 3 to %d", CENSUS_LENGTH_MAX);
-    if (length > CENSUS_LENGTH_MAX)
-        return sf_fail(err, SF_EINPUT, "--length is %d; a census has 2^length sequences, allowed is %d to %d", length,
-                       SF_LENGTH_MIN, CENSUS_LENGTH_MAX);
+        return sf_fail(err, SF_EINPUT, "--length is needed: the residues of a sequence");
     int code = sf_app_problem(app, length, &c->problem, err);
-    if (!code && app->options.settings.engine == 0 && length > sf_map_table_length_max(c->problem.lattice))
-        code = sf_fail(err, SF_ELIMIT,
+    if (code)
+        return code;
+    const sf_lattice *lattice = c->problem.lattice;
+    int letters = c->problem.model->n_letters, table_most = sf_map_table_length_max(lattice);
+    while (power(letters, most + 1) != 0)
+        most++;
+    if (power(letters, length) == 0)
+        return sf_fail(err, SF_EINPUT,
+                       "--length is %d; of %d letters there are %d^%d sequences, and a census counts at most %d: %d to %d "
+                       "residues",
+                       length, letters, letters, length, CENSUS_SEQUENCES_MAX, SF_LENGTH_MIN, most);
+    if (app->options.settings.engine == 0 && length > table_most)
+        return sf_fail(err, SF_ELIMIT,
                        "--length is %d; a census on the %s lattice goes as far as its tables, %d to %d residues ('--engine "
                        "walk' counts sequence by sequence)",
-                       length, c->problem.lattice->name, SF_LENGTH_MIN, sf_map_table_length_max(c->problem.lattice));
-    if (!code && c->problem.model->n_letters != 2)
-        code = sf_fail(err, SF_EINPUT, "a census takes score models of two letters; %s has %d", c->problem.model->name,
-                       c->problem.model->n_letters);
-    return code;
+                       length, lattice->name, SF_LENGTH_MIN, table_most);
+    return 0;
 }
 
 static int count_with_engine(const sf_app *app, census *c, sf_error *err)
 {
     sf_engine_options options;
     sf_engine *engine = NULL;
-    size_t n = (size_t)1 << (c->problem.length - 1);
+    size_t n = n_counted(&c->problem);
     sf_app_engine_options(app, &options);
     int code = sf_refuse_over(app, &c->problem, n, err);
     sf_phase_begin(SF_PHASE_OPEN);
@@ -283,7 +309,7 @@ static int explain(const sf_app *app, const census *c, bool together, sf_error *
     double seconds = together_seconds(app, &c->problem);
     uint64_t bytes = together_bytes(app, &c->problem);
     if (!together)
-        return sf_explain(app, &c->problem, (size_t)1 << (c->problem.length - 1), err);
+        return sf_explain(app, &c->problem, n_counted(&c->problem), err);
     if (!app->options.settings.format) {
         printf("all %d-residue sequences on the %s lattice, together from the table of contact maps\n"
                "  about %s, %s a rank  <- would be taken\n",
@@ -339,8 +365,9 @@ const sf_command sf_command_census = {
     .words = "",
     .summary = "all sequences of a length: how many have each fitness",
     .text =
-        "Evaluates all 2^N sequences of N residues: how many have each number of distinct scores, each best score, a "
-        "unique best conformation, and gaps between their scores.",
+        "Evaluates all sequences of N residues: how many have each number of distinct scores, each best score, a unique "
+        "best conformation, and gaps between their scores. With hp, up to 24 residues (square) or 17 (cubic); with "
+        "another score model of k letters, each sequence by itself, as long as k^N is at most 2^24.",
     .groups = groups,
     .run = run_census,
 };

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""census gives the published numbers of all sequences, alone and over ranks."""
+"""census gives the published numbers of all sequences, alone and over ranks; with other letters what enumerate gives."""
+import itertools
 import unittest
 
 from starfold_app import Case, counts, table
@@ -39,6 +40,44 @@ class Census(Case):
         self.assertEqual(self.good("census", "--length", "12", "--format", "json", "--engine", "walk").out, alone)
         self.assertEqual(self.good("census", "--length", "12", "--format", "json", "--threads", "2", ranks=3).out, alone)
 
+    def by_enumerating(self, model, length, *options):
+        """The census from the histogram of every sequence."""
+        letters = model.split(":")[0]
+        words = self.write("all.txt", "".join("".join(w) + "\n" for w in itertools.product(letters, repeat=length)))
+        census = {"sequences_with_gaps": 0, "unique_best": 0, "sequences": 0, "fitness_histogram": [],
+                  "max_score_histogram": []}
+        for result in self.json("enumerate", "--score-model", model, "--file", words, *options)["results"]:
+            reached = [i for i, n in enumerate(result["histogram"]) if n]
+            for key, i in (("fitness_histogram", len(reached)), ("max_score_histogram", reached[-1])):
+                census[key] += [0] * (i + 1 - len(census[key]))
+                census[key][i] += 1
+            census["sequences_with_gaps"] += reached[-1] - reached[0] + 1 > len(reached)
+            census["unique_best"] += result["histogram"][reached[-1]] == 1
+            census["sequences"] += 1
+            census["min_score"] = result["min_score"]
+        return census
+
+    def test_score_models(self):
+        for model, length, lattice in (("AB:2,-1;1", 9, "square"), ("HP:0,0;3", 8, "cubic"),
+                                       ("ABC:-3,2,0;5,-1;1", 6, "square"),
+                                       ("ABCDE:1,2,3,4,5;0,-1,-2,-3;7,7,7;1,0;-5", 4, "cubic")):
+            options = ("--length", length, "--lattice", lattice, "--score-model", model)
+            census = self.json("census", *options)
+            expected = self.by_enumerating(model, length, "--lattice", lattice, "--engine", "walk")
+            self.assertEqual({key: census[key] for key in expected}, expected)
+            self.assertEqual(self.json("census", *options, "--engine", "table", "--threads", 2, ranks=2), census)
+            self.assertIn("<- would be taken", self.good("census", *options, "--explain").out)
+
+    def test_scaled_hp(self):
+        """Weights that mean plain HP in other words give plain HP's numbers."""
+        hp = self.json("census", "--length", 11)
+        for model in ("HP:0,0;1", "HP:4,0;0", "PH:0,0;100"):
+            other = self.json("census", "--length", 11, "--score-model", model)
+            unit = max(int(w) for w in model.replace(";", ",").split(":")[1].split(","))
+            self.assertEqual(other["fitness_histogram"], hp["fitness_histogram"])
+            self.assertEqual(other["max_score_histogram"][::unit], hp["max_score_histogram"])
+            self.assertEqual(other["unique_best"], hp["unique_best"])
+
     def test_text(self):
         text = self.good("census", "--length", "9").out
         self.assertIn("all sequences of 9 residues on the square lattice", text)
@@ -50,6 +89,7 @@ class Census(Case):
     def test_too_long(self):
         self.refused("census", "--length", "18", "--lattice", "cubic", says="3 to 17 residues")
         self.refused("census", "--length", "25", says="3 to 24")
+        self.refused("census", "--length", "13", "--score-model", "hpnx", says="3 to 12 residues")
 
 
 if __name__ == "__main__":

@@ -12,18 +12,24 @@ WEIGHTS = {"AA": 2, "AB": -1, "BA": -1, "BB": 1}
 MODEL = "# two letters, one weight below 0\n  A  B\nA 2 -1\nB -1 1\n"
 
 
+def score_of(sequence, walk):
+    """The sum of the weights of all contacts, or None where the walk meets itself."""
+    sites = [(0, 0)]
+    for letter in walk:
+        sites.append((sites[-1][0] + STEPS[letter][0], sites[-1][1] + STEPS[letter][1]))
+    if len(set(sites)) < len(sites):
+        return None
+    return sum(WEIGHTS[sequence[i] + sequence[j]] for i in range(len(sites)) for j in range(i + 2, len(sites))
+               if abs(sites[i][0] - sites[j][0]) + abs(sites[i][1] - sites[j][1]) == 1)
+
+
 def all_walks_histogram(sequence):
     """Every walk from a site by brute force, without symmetry; walks off the line count 8 times, the line 4 times."""
     counts = {}
     for walk in itertools.product(STEPS, repeat=len(sequence) - 1):
-        sites = [(0, 0)]
-        for letter in walk:
-            sites.append((sites[-1][0] + STEPS[letter][0], sites[-1][1] + STEPS[letter][1]))
-        if len(set(sites)) < len(sites):
-            continue
-        score = sum(WEIGHTS[sequence[i] + sequence[j]] for i in range(len(sites)) for j in range(i + 2, len(sites))
-                    if abs(sites[i][0] - sites[j][0]) + abs(sites[i][1] - sites[j][1]) == 1)
-        counts[score] = counts.get(score, 0) + (1 if len(set(walk)) > 1 else 2)
+        score = score_of(sequence, walk)
+        if score is not None:
+            counts[score] = counts.get(score, 0) + (1 if len(set(walk)) > 1 else 2)
     return {score: count // 8 for score, count in counts.items()}
 
 
@@ -48,11 +54,18 @@ class ScoreModel(Case):
         options = ("--score-model", self.model, "--length", 10, "--seed", 3, "--quiet")
         self.good("run", *options, "--generations", 6, "--output", self.path("long.h5"))
         self.good("run", *options, "--generations", 3, "--output", self.path("short.h5"))
+        self.good("run", *options, "--generations", 6, "--engine", "walk", "--output", self.path("walk.h5"))
         os.remove(self.model)  # what is stored is the model, not the name of its file
         self.good("resume", self.path("short.h5"), "--generations", 6, "--quiet")
-        with open(self.path("long.h5"), "rb") as a, open(self.path("short.h5"), "rb") as b:
-            self.assertEqual(a.read(), b.read())
+        with open(self.path("long.h5"), "rb") as a, open(self.path("short.h5"), "rb") as b, \
+                open(self.path("walk.h5"), "rb") as c:
+            whole = a.read()
+            self.assertEqual(b.read(), whole)
+            self.assertEqual(c.read(), whole)
         self.good("verify", self.path("long.h5"), ranks=2)
+        for level in self.json("levels", self.path("long.h5"), "--count", 2)["levels"]:
+            for solution in level["solutions"]:
+                self.assertEqual(score_of(level["sequence"], solution["walk"]), solution["score"])
         with h5py.File(self.path("long.h5")) as file:
             self.assertEqual(file["config"].attrs["score-model"], "AB:2,-1;1")
 
@@ -68,9 +81,13 @@ class ScoreModel(Case):
                                ("A A\nA 1 0\nA 0 1\n", "names a letter twice"), ("A B\nA 1 0\n", "letter B is missing"),
                                ("A B\nA 1 101\nB 101 0\n", "'101' is no integer of -100 to 100"),
                                ("\0\0", "an alphabet has")):
-            result = run("enumerate", "--score-model", self.write("bad.txt", text), "ABAB")
-            self.assertEqual((result.status, result.out, result.err.count("\n")), (2, "", 1), str(result))
-            self.assertIn(expected, result.err)
+            bad = self.write("bad.txt", text)
+            for words in (("enumerate", "ABAB"), ("census", "--length", 6),
+                          ("run", "--length", 6, "--output", self.path("bad.h5"))):
+                result = run(*words, "--score-model", bad)
+                self.assertEqual((result.status, result.out, result.err.count("\n")), (2, "", 1), str(result))
+                self.assertIn(expected, result.err)
+        self.assertFalse(os.path.exists(self.path("bad.h5")))
         for model in ("nofile", "AB:1", self.folder):
             result = run("enumerate", "--score-model", model, "ABAB", ranks=2 if model == "nofile" else 0)
             self.assertEqual((result.status, result.err.count("\n")), (2, 1), str(result))
