@@ -35,7 +35,7 @@ static uint64_t together_bytes(const sf_app *app, const sf_problem *problem)
 {
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
     uint64_t counting = sf_map_table_bytes(problem->lattice, problem->length) +
-                        sf_census_bytes(problem->lattice, problem->length, sf_app_threads(app));
+                        sf_census_bytes(problem->lattice, problem->length, SF_CENSUS_SETS, sf_app_threads(app));
     return building > counting ? building : counting;
 }
 
@@ -101,7 +101,7 @@ static int count_together(const sf_app *app, census *c, sf_error *err)
     if (!code)
         code = sf_app_maps_get(app, &c->problem, &options, &maps, err);
     if (!code)
-        code = sf_census_open(&plan, &maps.table, err);
+        code = sf_census_open(&plan, &maps.table, SF_CENSUS_SETS, err);
     sf_app_maps_free(&maps);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)

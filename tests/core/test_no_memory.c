@@ -169,7 +169,7 @@ static int call_census(const sf_problem *problem, sf_error *err)
     sf_census census = {0};
     int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
     if (status == SF_OK)
-        status = sf_census_open(&plan, &table, err);
+        status = sf_census_open(&plan, &table, SF_CENSUS_SETS, err);
     sf_map_table_free(&table);
     if (status == SF_OK)
         status = sf_census_count(plan, 1, 3, 1, NULL, NULL, &census, err);

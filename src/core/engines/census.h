@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/contacts/map_table.h"
+#include "core/engines/census_shapes.h"
 #include "core/engines/table.h"
 
 /* Counts of sequences; a chain and its reverse are two. */
@@ -26,8 +27,11 @@ typedef struct sf_census_each {
 
 typedef struct sf_census_plan sf_census_plan; /* constant after opening */
 
+/* What a census is asked for: sets of scores, or whole histograms too. */
+typedef enum sf_census_kind { SF_CENSUS_SETS, SF_CENSUS_HISTOGRAMS } sf_census_kind;
+
 /* Lays maps out; they are not kept. SF_ENOMEM. *plan is NULL on failure. */
-int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_error *err);
+int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
 void sf_census_close(sf_census_plan *plan); /* NULL is allowed */
 uint64_t sf_census_memory(const sf_census_plan *plan); /* bytes held, without what the threads take while they count */
 
@@ -37,15 +41,24 @@ uint64_t sf_census_memory(const sf_census_plan *plan); /* bytes held, without wh
 int sf_census_count(const sf_census_plan *plan, size_t part, size_t n_parts, int n_threads, const volatile int *stop,
                     const sf_census_each *each, sf_census *census, sf_error *err);
 
+/* The same, and appends a row for each pair of a sequence and its reverse to *shapes (rows in any order, some shapes in
+ * several rows: see sf_shapes_settle). shapes->n_scores is above the most contacts of the maps. The plan is for
+ * histograms. Exact: all counts fit the 32 bits they are counted with. */
+int sf_census_count_shapes(const sf_census_plan *plan, size_t part, size_t n_parts, int n_threads, const volatile int *stop,
+                           const sf_census_each *each, sf_census *census, sf_shapes *shapes, sf_error *err);
+
 /* sum += other */
 void sf_census_add(sf_census *sum, const sf_census *other);
 
-/* The plain census: every sequence by a scan of all maps; overwrites *census. The oracle, and what benchmarks compare with:
- * square 16 residues take a second. */
-void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census);
+/* The plain census: every sequence by a scan of all maps; overwrites *census, appends a row for every sequence to *shapes
+ * where not NULL (room is there). The oracle, and what benchmarks compare with: square 16 residues take seconds. */
+void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census, sf_shapes *shapes);
 
-/* Bytes that opening takes at its highest, and threads while they count, about; the maps not included. */
-uint64_t sf_census_bytes(const sf_lattice *lattice, int length, int n_threads);
+/* Bytes that opening takes at its highest, and threads while they count, about; the maps and shapes not included. */
+uint64_t sf_census_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads);
+
+/* Bytes of the rows that sf_census_count_shapes appends in all. */
+uint64_t sf_census_shapes_bytes(int length, int n_scores);
 
 /* Adds one sequence to a census: `scores` are the scores some conformation has, `twice` those at least two have. */
 static inline void sf_census_tally(sf_census *census, uint32_t scores, uint32_t twice, uint64_t weight)
@@ -56,6 +69,15 @@ static inline void sf_census_tally(sf_census *census, uint32_t scores, uint32_t 
     census->best[best] += weight;
     census->sequences_with_gaps += fitness <= best ? weight : 0;
     census->unique_best += twice >> best & 1 ? 0 : weight;
+}
+
+/* Writes the entries of a sequence and its reverse where they are asked for; each may be NULL. */
+static inline void sf_census_tell(const sf_census_each *each, uint32_t sequence, uint32_t reverse, uint32_t scores)
+{
+    if (each && each->fitness)
+        each->fitness[sequence] = each->fitness[reverse] = (uint8_t)__builtin_popcount(scores);
+    if (each && each->best)
+        each->best[sequence] = each->best[reverse] = (uint8_t)(31 - __builtin_clz(scores));
 }
 
 #endif

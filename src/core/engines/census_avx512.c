@@ -1,8 +1,9 @@
 /* The census kernel with AVX-512. Compiled with that instruction set; chosen at run time. */
 #ifdef __AVX512VPOPCNTDQ__
+#include "core/engines/census_counts_kernel.h"
 #include "core/engines/census_kernel.h"
 
-const sf_census_kernel sf_census_kernel_avx512 = {.answer = census_answer};
+const sf_census_kernel sf_census_kernel_avx512 = {.answer = census_answer, .answer_counts = counts_answer};
 #else
 typedef int sf_census_avx512_absent; /* another kind of processor */
 #endif

@@ -63,15 +63,6 @@ static void census_fold_any(int radix, bool h, size_t n, size_t stride, const ui
         census_fold(radix, false, n, stride, scores, twice, to_scores, to_twice);
 }
 
-static void census_each(const census_job *j, uint32_t sequence, uint32_t scores)
-{
-    uint32_t reverse = sf_contact_residues_reverse(j->t->length, sequence);
-    if (j->each->fitness)
-        j->each->fitness[sequence] = j->each->fitness[reverse] = (uint8_t)__builtin_popcount(scores);
-    if (j->each->best)
-        j->each->best[sequence] = j->each->best[reverse] = (uint8_t)(31 - __builtin_clz(scores));
-}
-
 /* All digits decided: one set of scores in each lane; `low` are the choices of the digits after the lanes'. */
 static void census_answers(const census_job *j, uint32_t low)
 {
@@ -86,8 +77,10 @@ static void census_answers(const census_job *j, uint32_t low)
             continue;
         bool alone = t->mirror ? choices == j->decisions : mirrored; /* the reverse is counted by itself, or is the same */
         sf_census_tally(j->census, scores[lane], twice[lane], alone ? 1 : 2);
-        if (j->each)
-            census_each(j, decided | t->spread_dense[choices], scores[lane]);
+        if (j->each) {
+            uint32_t sequence = decided | t->spread_dense[choices];
+            sf_census_tell(j->each, sequence, sf_contact_residues_reverse(t->length, sequence), scores[lane]);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ void sf_census_add(sf_census *sum, const sf_census *other)
         sum->best[i] += other->best[i];
 }
 
-void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census)
+void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census, sf_shapes *shapes)
 {
     memset(census, 0, sizeof *census);
     for (uint32_t s = 0; s < UINT32_C(1) << maps->layout.length; s++) {
@@ -27,9 +27,14 @@ void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_ce
             twice |= (uint32_t)(histogram[i] > 1) << i;
         }
         sf_census_tally(census, scores, twice, 1);
-        if (each && each->fitness)
-            each->fitness[s] = (uint8_t)__builtin_popcount(scores);
-        if (each && each->best)
-            each->best[s] = (uint8_t)(31 - __builtin_clz(scores));
+        sf_census_tell(each, s, s, scores);
+        if (shapes) {
+            uint64_t *row = sf_shapes_row(shapes, shapes->n++);
+            memcpy(row, histogram, (size_t)shapes->n_scores * sizeof *row);
+            row[shapes->n_scores] = 1;
+            row[shapes->n_scores + 1] = 0;
+            for (int k = 0; k < maps->layout.length; k++) /* residue 0 highest, 0 for H */
+                row[shapes->n_scores + 1] = row[shapes->n_scores + 1] << 1 | !(s >> k & 1);
+        }
     }
 }

@@ -88,31 +88,72 @@ static inline uint32_t digit_of(sf_contact_map key, int pass)
     return (uint32_t)(key >> (1 + pass * DIGIT)) & (N_DIGITS - 1);
 }
 
-/* Sorts keys by bits 1.. (bit 0 is no part of the rows), least digit first; returns the array that holds the result, one of
- * the two. start[N_PASSES][N_DIGITS] is for counting. */
-static sf_contact_map *sort_keys(sf_contact_map *key, sf_contact_map *other, size_t n, int n_bits,
-                                 uint32_t (*start)[N_DIGITS])
+typedef struct keys {
+    sf_contact_map *key, *other;  /* the sorted ones end up in key */
+    uint32_t *count, *other_count; /* go along; or NULL */
+    uint32_t (*start)[N_DIGITS];   /* [N_PASSES], for counting */
+    size_t n;
+} keys;
+
+static int keys_init(keys *k, const sf_map_table *maps, bool counts)
+{
+    *k = (keys){.n = maps->n_maps};
+    k->key = sf_array_alloc(k->n, sizeof *k->key);
+    k->other = sf_array_alloc(k->n, sizeof *k->other);
+    k->start = malloc(N_PASSES * sizeof *k->start);
+    if (!counts)
+        return k->key && k->other && k->start ? 0 : SF_ENOMEM;
+    k->count = sf_array_alloc(k->n, sizeof *k->count);
+    k->other_count = sf_array_alloc(k->n, sizeof *k->other_count);
+    if (!k->key || !k->other || !k->start || !k->count || !k->other_count)
+        return SF_ENOMEM;
+    memcpy(k->count, maps->count, k->n * sizeof *k->count);
+    return 0;
+}
+
+static void keys_free_other(keys *k)
+{
+    free(k->other);
+    free(k->other_count);
+    free(k->start);
+    k->other = NULL;
+    k->other_count = NULL;
+    k->start = NULL;
+}
+
+static void sort_pass(keys *k, int pass)
+{
+    uint32_t *start = k->start[pass], sum = 0;
+    for (int d = 0; d < N_DIGITS; d++) {
+        uint32_t here = start[d];
+        start[d] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t to = start[digit_of(k->key[i], pass)]++;
+        k->other[to] = k->key[i];
+        if (k->count)
+            k->other_count[to] = k->count[i];
+    }
+    sf_contact_map *key = k->key;
+    uint32_t *count = k->count;
+    k->key = k->other;
+    k->other = key;
+    k->count = k->other_count;
+    k->other_count = count;
+}
+
+/* Sorts by bits 1.. (bit 0 is no part of the rows), least digit first. */
+static void sort_keys(keys *k, int n_bits)
 {
     int n_passes = (n_bits - 1 + DIGIT - 1) / DIGIT;
-    memset(start, 0, (size_t)n_passes * sizeof *start);
-    for (size_t i = 0; i < n; i++) {
+    memset(k->start, 0, (size_t)n_passes * sizeof *k->start);
+    for (size_t i = 0; i < k->n; i++) {
         for (int pass = 0; pass < n_passes; pass++)
-            start[pass][digit_of(key[i], pass)]++;
+            k->start[pass][digit_of(k->key[i], pass)]++;
     }
-    for (int pass = 0; pass < n_passes; pass++) {
-        uint32_t sum = 0;
-        for (int d = 0; d < N_DIGITS; d++) {
-            uint32_t here = start[pass][d];
-            start[pass][d] = sum;
-            sum += here;
-        }
-        for (size_t i = 0; i < n; i++)
-            other[start[pass][digit_of(key[i], pass)]++] = key[i];
-        sf_contact_map *swap = key;
-        key = other;
-        other = swap;
-    }
-    return key;
+    for (int pass = 0; pass < n_passes; pass++)
+        sort_pass(k, pass);
 }
 
 /* Level l from the keys of its nodes: their rows, and the nodes above. The key of a node above replaces those of its
@@ -174,36 +215,34 @@ static int make_tail(sf_census_trie *t)
     return 0;
 }
 
-int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_error *err)
+int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_census_kind kind, sf_error *err)
 {
     rows r = {.n_bits = 0};
+    keys k;
     memset(t, 0, sizeof *t);
     t->length = maps->layout.length;
     choose_classes(t, maps->lattice->n_steps);
-    size_t n = maps->n_maps;
-    sf_contact_map *key = sf_array_alloc(n, sizeof *key), *other = sf_array_alloc(n, sizeof *other);
-    uint32_t (*start)[N_DIGITS] = malloc(N_PASSES * sizeof *start);
-    int status = key && other && start ? number_rows(t, &maps->layout, &r) : SF_ENOMEM;
+    int status = keys_init(&k, maps, kind == SF_CENSUS_HISTOGRAMS);
+    if (status == 0)
+        status = number_rows(t, &maps->layout, &r);
     if (status == 0) {
-        make_keys(maps, &r, key);
-        sf_contact_map *sorted = sort_keys(key, other, n, r.n_bits, start);
-        free(sorted == key ? other : key);
-        key = sorted;
-        other = NULL;
+        make_keys(maps, &r, k.key);
+        sort_keys(&k, r.n_bits);
     }
-    t->n_nodes[0] = n;
+    keys_free_other(&k);
+    t->n_nodes[0] = k.n;
     for (int l = 0; status == 0 && l < t->n_decided; l++) {
-        t->n_nodes[l + 1] = make_level(t, &r, l, key, t->n_nodes[l]);
+        t->n_nodes[l + 1] = make_level(t, &r, l, k.key, t->n_nodes[l]);
         status = t->n_nodes[l + 1] ? 0 : SF_ENOMEM;
     }
+    t->map_count = k.count;
+    t->bytes += t->map_count ? (uint64_t)k.n * sizeof *t->map_count : 0;
+    free(k.key);
     if (status == 0)
         status = make_tail(t);
-    free(key);
-    free(other);
-    free(start);
     if (status != 0) {
         sf_census_trie_free(t);
-        return sf_fail(err, status, "out of memory for the census of %d residues: %zu contact maps", maps->layout.length, n);
+        return sf_fail(err, status, "out of memory for the census of %d residues: %zu contact maps", maps->layout.length, k.n);
     }
     return 0;
 }
@@ -218,6 +257,8 @@ void sf_census_trie_free(sf_census_trie *t)
         t->row[l] = NULL;
         t->row_code[l] = NULL;
     }
+    free(t->map_count);
+    t->map_count = NULL;
     for (int i = 0; i < 1 << SF_CENSUS_TAIL; i++) {
         free(t->tail_code[i]);
         t->tail_code[i] = NULL;
@@ -270,10 +311,27 @@ void sf_census_dense_free(sf_census_dense *d)
     memset(d, 0, sizeof *d);
 }
 
-uint64_t sf_census_dense_bytes(const sf_census_trie *t)
+int sf_census_sums_init(sf_census_sums *d, const sf_census_trie *t, sf_error *err)
 {
-    uint64_t bytes = 2 * (uint64_t)t->size[0];
-    for (int l = 0; l <= t->n_dense; l++)
-        bytes += (uint64_t)t->size[l] * 2 * sizeof(uint16_t) * (l >= lane_digits(t) ? SF_CENSUS_LANES : 1);
-    return bytes;
+    memset(d, 0, sizeof *d);
+    d->sum = sf_array_zeroed(t->size[0], sizeof *d->sum);
+    bool ok = d->sum;
+    for (int l = 1; l <= t->n_dense; l++) {
+        uint32_t *room = sf_array_zeroed(((size_t)t->size[l] + 1) * SF_TABLE_SCORES, sizeof *room);
+        d->room[l] = room;
+        d->lane[l] = room ? room + SF_TABLE_SCORES : NULL;
+        ok = ok && room;
+    }
+    if (ok)
+        return 0;
+    sf_census_sums_free(d);
+    return sf_fail(err, SF_ENOMEM, "out of memory for the census: histograms of %u codes", t->size[0]);
+}
+
+void sf_census_sums_free(sf_census_sums *d)
+{
+    free(d->sum);
+    for (int l = 0; l <= SF_CENSUS_LEVELS; l++)
+        free(d->room[l]);
+    memset(d, 0, sizeof *d);
 }

@@ -37,6 +37,7 @@ typedef struct sf_census_trie {
     uint32_t *child[SF_CENSUS_LEVELS];
     uint16_t *row[SF_CENSUS_LEVELS];
     uint32_t *row_code[SF_CENSUS_LEVELS];
+    uint32_t *map_count; /* conformations of each map, where histograms are wanted; else NULL */
     int code_bits;
     /* From level tail_level on, SF_CENSUS_TAIL levels before the last (0 for short chains), nothing is folded any more:
      * tail_code[choices][i] is what the residues still to be decided add to a code of node i of that level; choices has
@@ -49,7 +50,7 @@ typedef struct sf_census_trie {
 } sf_census_trie;
 
 /* SF_ENOMEM. Freed with sf_census_trie_free; a zeroed trie is allowed there. */
-int sf_census_trie_init(sf_census_trie *trie, const sf_map_table *maps, sf_error *err);
+int sf_census_trie_init(sf_census_trie *trie, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
 void sf_census_trie_free(sf_census_trie *trie);
 
 /* One thread's room for the dense digits. */
@@ -65,13 +66,25 @@ typedef struct sf_census_dense {
 
 int sf_census_dense_init(sf_census_dense *dense, const sf_census_trie *trie, sf_error *err);
 void sf_census_dense_free(sf_census_dense *dense);
-uint64_t sf_census_dense_bytes(const sf_census_trie *trie);
+
+/* The same for histograms. */
+typedef struct sf_census_sums {
+    uint32_t *sum;                          /* sum[size[0]]: conformations of a code */
+    uint32_t *lane[SF_CENSUS_LEVELS + 1];   /* lane[l][size[l]][SF_TABLE_SCORES], histograms, by the codes still open; l > 0 */
+    void *room[SF_CENSUS_LEVELS + 1];       /* what lane[l] lies in: there is something to read before it */
+} sf_census_sums;
+
+int sf_census_sums_init(sf_census_sums *sums, const sf_census_trie *trie, sf_error *err);
+void sf_census_sums_free(sf_census_sums *sums);
 
 /* Answers for all ways the dense residues can be H or P, given the decisions (first highest) and the codes they leave,
  * dense->mark[last decision]; adds them to *census. One for each instruction set; see census_kernel.h. */
 typedef struct sf_census_kernel {
     void (*answer)(const sf_census_trie *trie, sf_census_dense *dense, uint32_t decisions, const sf_census_each *each,
                    sf_census *census);
+    /* From sums->sum; also writes one row of n_scores counts, how many sequences, and the least of them, for each. */
+    void (*answer_counts)(const sf_census_trie *trie, sf_census_sums *sums, uint32_t decisions, const sf_census_each *each,
+                          sf_census *census, int n_scores, uint64_t *row);
 } sf_census_kernel;
 
 extern const sf_census_kernel sf_census_kernel_portable;
