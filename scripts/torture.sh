@@ -25,7 +25,7 @@ export STARFOLD_KILLS=$kills STARFOLD_TORTURE=all STARFOLD_TORTURE_TABLE=$table
 
 failed=0
 summary=()
-for name in app.test_kills torture.test_faults torture.test_stops torture.test_trouble app.test_resume; do
+for name in app.test_kills io.test_killed torture.test_faults torture.test_stops torture.test_trouble app.test_resume; do
     echo "torture: $name, the log is $log"
     begin=$SECONDS
     result=good

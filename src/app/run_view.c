@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A writer that was killed amid a flush may have left an index that is not whole; its checkpoint always is. */
+/* A machine that went down may have lost parts of the file of a run that went on; its checkpoint was synced. */
 int sf_run_view_open(sf_run_view *view, const char *path, sf_error *err)
 {
     memset(view, 0, sizeof *view);

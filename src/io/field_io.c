@@ -9,8 +9,9 @@
 enum {
     CONTIGUOUS_BYTES_MAX = 4096, /* below, chunks cost more than they save */
     CHUNK_BYTES = 256 << 10,     /* of a finished file */
-    LIVE_CHUNK_BYTES = 32 << 10, /* of a live one, which holds a chunk of each dataset even for one row */
 };
+
+static const size_t LIVE_CHUNK_BYTES_MAX = (size_t)1 << 31; /* HDF5 allows almost twice as many */
 
 /* The largest block of the field with at most `bytes`: leading axes are cut first, so that a block is one run of rows.
  */
@@ -63,11 +64,9 @@ static void choose_layout(const sf_view *view, const sf_field *field, sf_h5_layo
     int growing = sf_field_growing(field);
     if (view->live && growing >= 0) {
         layout->growing = growing;
+        layout->size[growing] = view->room[field->axis[growing]];
+        choose_block(field->rank, layout->size, value_bytes, LIVE_CHUNK_BYTES_MAX, layout->chunk);
         layout->size[growing] = 0;
-        hsize_t size[SF_RANK_MAX];
-        memcpy(size, layout->size, sizeof size);
-        size[growing] = LIVE_CHUNK_BYTES;
-        choose_block(field->rank, size, value_bytes, LIVE_CHUNK_BYTES, layout->chunk);
     } else if (!view->live && field->rank > 0 && bytes > CONTIGUOUS_BYTES_MAX) {
         choose_block(field->rank, layout->size, value_bytes, CHUNK_BYTES, layout->chunk);
     }
@@ -88,6 +87,15 @@ int sf_field_create(sf_h5 *h5, const sf_view *view, const sf_field *field, hid_t
     if (!code)
         code = sf_h5_attr_text(h5, *dataset, "description", field->description);
     return code;
+}
+
+size_t sf_field_room(const sf_view *view, const sf_field *field)
+{
+    sf_h5_layout layout;
+    int growing = sf_field_growing(field);
+    choose_layout(view, field, &layout);
+    size_t rows = sf_view_size(view, field->axis[growing]), chunk = layout.chunk[growing];
+    return (rows + chunk - 1) / chunk * chunk;
 }
 
 static const sf_field *scale_of(sf_axis axis)

@@ -5,8 +5,12 @@
 #include "io/h5.h"
 #include "io/schema.h"
 
-/* Creates the field's dataset with units and description; a live file's growing datasets start empty. */
+/* Creates the field's dataset with units and description; a live file's growing datasets start empty, in chunks of
+ * view->room rows (fewer where that is too much for HDF5). */
 int sf_field_create(sf_h5 *h5, const sf_view *view, const sf_field *field, hid_t *dataset);
+
+/* Live file: the rows of a growing field for which no other chunk is needed than those which the view's rows need. */
+size_t sf_field_room(const sf_view *view, const sf_field *field);
 
 /* Makes the scales and attaches them to every axis, with names. All datasets must exist. */
 int sf_fields_attach_scales(sf_h5 *h5, const sf_view *view);

@@ -53,14 +53,12 @@ static hid_t access_list(void)
     return list;
 }
 
-int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, bool growing, sf_error *err)
+int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, sf_error *err)
 {
-    enum { GROWING_TREE = 256 }; /* a node of a chunk index splits at twice as many chunks; HDF5's own value is 32 */
     *h5 = (sf_h5){H5I_INVALID_HID, shown, SF_EIO, err};
     make_quiet();
     hid_t access = access_list(), creation = H5Pcreate(H5P_FILE_CREATE);
-    if (access >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0 &&
-        (!growing || H5Pset_istore_k(creation, GROWING_TREE) >= 0))
+    if (access >= 0 && creation >= 0 && H5Pset_obj_track_times(creation, false) >= 0)
         h5->file = H5Fcreate(path, H5F_ACC_EXCL, creation, access);
     int code = h5->file < 0 ? sf_h5_fail(h5, NULL, "cannot be created") : 0;
     if (access >= 0)

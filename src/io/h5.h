@@ -20,10 +20,8 @@ typedef struct sf_h5 {
     sf_error *err;
 } sf_h5;
 
-/* Creates `path`, which must not exist, in the earliest format, without HDF5's lock. `shown` is for errors.
- * growing: for datasets that are lengthened while the writer may be killed: their chunk indices split seldom then, for
- * amid the flush after a split an index is not whole. */
-int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, bool growing, sf_error *err);
+/* Creates `path`, which must not exist, in the earliest format, without HDF5's lock. `shown` is for errors. */
+int sf_h5_create(sf_h5 *h5, const char *path, const char *shown, sf_error *err);
 
 /* The same without any file on disk: what is written is gone when it is closed. */
 int sf_h5_create_in_memory(sf_h5 *h5, const char *shown, sf_error *err);

@@ -6,8 +6,8 @@
 
 enum {
     GZIP_LEVEL = 1,
-    CHUNK_BYTES_MAX = 64 << 20, /* of a file we read; ours are far smaller */
-    GZIP_RATIO_MAX = 1040,      /* deflate makes at most 1,032 bytes of one */
+    PACKED_CHUNK_MAX = 64 << 20, /* bytes in memory, of a file we read; ours are far smaller */
+    GZIP_RATIO_MAX = 1040,       /* deflate makes at most 1,032 bytes of one */
 };
 
 static int set_layout(hid_t creation, const sf_h5_layout *layout)
@@ -92,7 +92,8 @@ static int open_plainly(sf_h5 *h5, const char *name, hid_t *dataset)
     return code;
 }
 
-static const char *wrong_filters(hid_t creation)
+/* *packed: whether deflate is among them. */
+static const char *wrong_filters(hid_t creation, bool *packed)
 {
     int n = H5Pget_nfilters(creation);
     if (n < 0 || n > 3)
@@ -118,22 +119,26 @@ static const char *wrong_filters(hid_t creation)
             return "has a filter twice";
         seen |= bit;
     }
+    *packed = seen & 2;
     return NULL;
 }
 
-static const char *wrong_layout(hid_t creation, size_t value_bytes)
+static const char *wrong_layout(hid_t creation, size_t value_bytes, bool *packed)
 {
     H5D_layout_t layout = H5Pget_layout(creation);
+    *packed = false;
     if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) /* a virtual dataset */
         return "lies outside the file";
     if (layout == H5D_CHUNKED) {
         hsize_t chunk[H5S_MAX_RANK], n = value_bytes;
         int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk);
-        for (int k = 0; k < rank; k++) {
-            if (__builtin_mul_overflow(n, chunk[k], &n) || n > CHUNK_BYTES_MAX)
-                return "has chunks that are too large";
+        const char *wrong = rank <= 0 ? "has chunks without a size" : wrong_filters(creation, packed);
+        bool filtered = H5Pget_nfilters(creation) > 0; /* else HDF5 reads large ones piece by piece */
+        for (int k = 0; k < rank && !wrong; k++) {
+            if (__builtin_mul_overflow(n, chunk[k], &n) || (filtered && n > PACKED_CHUNK_MAX))
+                wrong = "has chunks that are too large";
         }
-        return rank <= 0 ? "has chunks without a size" : wrong_filters(creation);
+        return wrong;
     }
     return H5Pget_external_count(creation) != 0 ? "lies outside the file" : NULL;
 }
@@ -143,7 +148,8 @@ const char *sf_h5_wrong_storage(const sf_h5 *h5, hid_t dataset, hsize_t bytes)
     hid_t creation = H5Dget_create_plist(dataset);
     hid_t type = H5Dget_type(dataset);
     bool described = creation >= 0 && type >= 0;
-    const char *wrong = described ? wrong_layout(creation, H5Tget_size(type)) : "cannot be described";
+    bool packed = false;
+    const char *wrong = described ? wrong_layout(creation, H5Tget_size(type), &packed) : "cannot be described";
     if (creation >= 0)
         H5Pclose(creation);
     if (type >= 0)
@@ -151,7 +157,7 @@ const char *sf_h5_wrong_storage(const sf_h5 *h5, hid_t dataset, hsize_t bytes)
     hsize_t file_size = 0, stored = wrong ? 0 : H5Dget_storage_size(dataset);
     if (!wrong && (H5Fget_filesize(h5->file, &file_size) < 0 || stored > file_size))
         wrong = "claims more bytes than the file has";
-    if (!wrong && (bytes / GZIP_RATIO_MAX > stored || (bytes > 0 && stored == 0)))
+    if (!wrong && (bytes / (packed ? GZIP_RATIO_MAX : 1) > stored || (bytes > 0 && stored == 0)))
         wrong = "claims more values than its bytes can hold";
     return wrong;
 }

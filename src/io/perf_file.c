@@ -57,7 +57,7 @@ int sf_perf_file_write(const char *path, size_t n, const sf_perf_entry *entries,
     char *aside = NULL;
     int code = sf_aside_begin(path, &aside, err);
     if (!code)
-        code = sf_h5_create(&h5, aside, path, false, err);
+        code = sf_h5_create(&h5, aside, path, err);
     if (!code)
         code = sf_h5_attr_text(&h5, h5.file, "title", "Starfold run: timings and layout");
     for (size_t k = 0; k < n && !code; k++)

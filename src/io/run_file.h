@@ -51,10 +51,15 @@ int sf_run_file_write(const char *path, const sf_record *record, const sf_run_me
 
 typedef struct sf_live_file sf_live_file;
 
-/* Creates the file of a running search (aside, then renamed). */
+/* Bytes for which a new file has room along each growing axis, at least; tests make it small. */
+extern size_t sf_live_room;
+
+/* Creates the file of a running search (aside, then renamed). What `meta` points to must stay until the file is closed.
+ */
 int sf_live_file_create(sf_live_file **file, const char *path, const sf_record *record, const sf_run_meta *meta,
                         sf_error *err);
-/* Appends what the record holds beyond what was appended before, and flushes. */
+/* Appends what the record holds beyond what was appended before, and flushes. When that needs more room than the file
+ * has, writes it anew with twice as much, aside and renamed. On failure the file is as it was. */
 int sf_live_file_append(sf_live_file *file, const sf_record *record, sf_error *err);
 void sf_live_file_close(sf_live_file *file);
 

@@ -34,7 +34,7 @@ int sf_run_file_write(const char *path, const sf_record *record, const sf_run_me
         return code;
     code = sf_aside_begin(path, &aside, err);
     if (!code)
-        code = sf_h5_create(&h5, aside, path, false, err);
+        code = sf_h5_create(&h5, aside, path, err);
     if (!code)
         code = sf_run_begin(&h5, &view, meta);
     if (!code)

@@ -66,6 +66,8 @@ typedef struct sf_view {
     char *level_solution; /* [n_levels][3][witness_size] */
     int32_t best_fitness;
 
+    size_t room[SF_N_AXES]; /* writing a live file: rows of a chunk along a growing axis */
+
     int32_t scratch_i32; /* where derived values are put */
     int64_t scratch_i64;
 } sf_view;

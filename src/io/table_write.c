@@ -127,7 +127,7 @@ static int begin(sf_table_writer *w, const char *letters, sf_error *err)
     snprintf(about.letters, sizeof about.letters, "%s", letters);
     int code = sf_aside_begin(w->path, &w->aside, err);
     if (!code)
-        code = sf_h5_create(&w->h5, w->aside, w->path, false, err);
+        code = sf_h5_create(&w->h5, w->aside, w->path, err);
     if (!code)
         code = sf_table_header_write(&w->h5, &about, &w->maps.layout);
     for (int array = 0; array < SF_TABLE_ARRAYS && !code; array++) {

@@ -259,6 +259,7 @@ static void damage_storage(dataset *d, const damage *how)
         chunk[0] = (hsize_t)1 << 20;
         size[0] = d->size[0];
         H5Pset_chunk(creation, d->rank, chunk);
+        H5Pset_deflate(creation, 1);
         memory = H5I_INVALID_HID;
         break;
     case EXTERNAL_DATA:
