@@ -48,12 +48,15 @@ static int read_bytes(const char *path, text_list *text, sf_error *err)
     while (!code && !feof(file)) {
         if (text->n_bytes + 1 >= capacity) {
             capacity = capacity ? 2 * capacity : 65536;
-            char *more = capacity <= FILE_BYTES_MAX ? realloc(text->bytes, capacity) : NULL;
-            if (!more) {
+            bool large = capacity > FILE_BYTES_MAX;
+            char *more = large ? NULL : realloc(text->bytes, capacity);
+            if (large)
                 code = sf_fail(err, SF_ELIMIT, "'%.300s' is too large; at most %d MiB of sequences", path,
                                FILE_BYTES_MAX / 2 >> 20);
+            else if (!more)
+                code = sf_fail(err, SF_ENOMEM, "out of memory for the sequences of '%.300s'", path);
+            if (!more)
                 break;
-            }
             text->bytes = more;
         }
         text->n_bytes += fread(text->bytes + text->n_bytes, 1, capacity - 1 - text->n_bytes, file);

@@ -12,6 +12,7 @@
 
 #include "app/progress.h"
 #include "app/run_paths.h"
+#include "app/slurm_end.h"
 
 volatile int sf_stop_flag = SF_STOP_NONE;
 
@@ -28,6 +29,7 @@ static struct {
     double pace_s;
     double deadline_s; /* monotonic; 0: none */
     double save_s;
+    sf_slurm_question slurm;
 } watch = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 static volatile sig_atomic_t seen_signal;
@@ -80,12 +82,22 @@ void sf_stop_say_at_once(const char *output)
     farewell_size = (sig_atomic_t)strlen(farewell);
 }
 
+/* The job ends in so many seconds; 0: it is over, and not ours. */
+static void end_before(double left_s)
+{
+    double until_s = sf_now() + (left_s > SLURM_SLACK_S ? left_s - SLURM_SLACK_S : 1e-3);
+    if (left_s > 0 && (watch.deadline_s <= 0 || until_s < watch.deadline_s))
+        watch.deadline_s = until_s;
+}
+
 static void *watch_loop(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&watch.mutex);
     while (!watch.ending) {
-        double slack = 2 * watch.save_s;
+        double slack = 2 * watch.save_s, left;
+        if (sf_slurm_answered(&watch.slurm, &left))
+            end_before(left);
         if (!sf_stop_flag && access(watch.path, F_OK) == 0)
             sf_stop_flag = SF_STOP_FILE;
         if (!sf_stop_flag && watch.deadline_s > 0 && sf_now() + slack >= watch.deadline_s)
@@ -103,25 +115,25 @@ static void *watch_loop(void *unused)
 
 /* Seconds that are left of the SLURM job, 0 when there is none. A time in the past is of a job that is over, whose
  * environment a shell has kept, or of one that may run longer than it asked for. */
-static double slurm_left(void)
+static double slurm_left(const char *end)
 {
-    const char *text = getenv("SLURM_JOB_END_TIME");
-    long long end = text ? strtoll(text, NULL, 10) : 0;
-    double left = (double)(end - (long long)time(NULL));
-    return left <= 0 ? 0 : left > SLURM_SLACK_S ? left - SLURM_SLACK_S : 1e-3;
+    double left = (double)(strtoll(end, NULL, 10) - (long long)time(NULL));
+    return left > 0 ? left : 0;
 }
 
 int sf_stop_watch(const char *stop_path, uint64_t time_limit_ms, bool speaks, sf_error *err)
 {
-    double now = sf_now(), slurm = slurm_left();
+    const char *end = getenv("SLURM_JOB_END_TIME");
     watch.path = stop_path;
     watch.ending = false;
     watch.pace_s = speaks ? WATCH_S : WATCH_OTHERS_S;
-    watch.deadline_s = time_limit_ms ? (start_s > 0 ? start_s : now) + (double)time_limit_ms / 1e3 : 0;
-    if (slurm > 0 && (watch.deadline_s <= 0 || now + slurm < watch.deadline_s))
-        watch.deadline_s = now + slurm;
+    watch.deadline_s = time_limit_ms ? (start_s > 0 ? start_s : sf_now()) + (double)time_limit_ms / 1e3 : 0;
+    if (end)
+        end_before(slurm_left(end));
+    sf_slurm_ask(&watch.slurm, speaks && !end ? getenv("SLURM_JOB_ID") : NULL);
     if (pthread_create(&watch.thread, NULL, watch_loop, NULL) != 0)
-        return sf_fail(err, SF_ENOMEM, "cannot start the thread that watches the time limit");
+        return sf_slurm_forget(&watch.slurm),
+               sf_fail(err, SF_ENOMEM, "cannot start the thread that watches the time limit");
     watch.running = true;
     return 0;
 }
@@ -142,5 +154,6 @@ void sf_stop_end(void)
     pthread_cond_signal(&watch.wake);
     pthread_mutex_unlock(&watch.mutex);
     pthread_join(watch.thread, NULL);
+    sf_slurm_forget(&watch.slurm);
     watch.running = false;
 }

@@ -144,10 +144,13 @@ static int add_plain_attribute(digest *d, hid_t attribute, const char *name, hid
     canonical form;
     if (!open_type(d, type, &form))
         return sf_h5_fail(d->h5, name, "the attribute has a type without canonical form");
-    uint8_t *values = n <= ATTRIBUTE_BYTES_MAX / form.size ? calloc(n ? n : 1, form.size) : NULL;
+    bool large = n > ATTRIBUTE_BYTES_MAX / form.size;
+    uint8_t *values = large ? NULL : calloc(n ? n : 1, form.size);
     int code = 0;
-    if (!values)
+    if (large)
         code = sf_h5_fail(d->h5, name, "the attribute is too large");
+    else if (!values)
+        code = sf_fail(d->h5->err, SF_ENOMEM, "%s: out of memory", d->h5->path);
     else if (H5Aread(attribute, form.memory, values) < 0)
         code = sf_h5_fail(d->h5, name, "the attribute cannot be read");
     else

@@ -35,6 +35,12 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *old, size_t n);
 extern void *__libc_memalign(size_t alignment, size_t n);
 
+/* AddressSanitizer's, in a program that was built with it. */
+extern void *__interceptor_malloc(size_t n) __attribute__((weak));
+extern void *__interceptor_calloc(size_t n, size_t size) __attribute__((weak));
+extern void *__interceptor_realloc(void *old, size_t n) __attribute__((weak));
+extern void *__interceptor_aligned_alloc(size_t alignment, size_t n) __attribute__((weak));
+
 /* The first object is the program itself. */
 static int find_text(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -284,37 +290,51 @@ static bool no_memory(const void *caller)
     return true;
 }
 
+static void *allocate(size_t n)
+{
+    return __interceptor_malloc ? __interceptor_malloc(n) : __libc_malloc(n);
+}
+
+static void *allocate_aligned(size_t alignment, size_t n)
+{
+    return __interceptor_aligned_alloc ? __interceptor_aligned_alloc(alignment, n) : __libc_memalign(alignment, n);
+}
+
 void *malloc(size_t n)
 {
-    return no_memory(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+    return no_memory(__builtin_return_address(0)) ? NULL : allocate(n);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return no_memory(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+    if (no_memory(__builtin_return_address(0)))
+        return NULL;
+    return __interceptor_calloc ? __interceptor_calloc(n, size) : __libc_calloc(n, size);
 }
 
 void *realloc(void *old, size_t n)
 {
-    return no_memory(__builtin_return_address(0)) ? NULL : __libc_realloc(old, n);
+    if (no_memory(__builtin_return_address(0)))
+        return NULL;
+    return __interceptor_realloc ? __interceptor_realloc(old, n) : __libc_realloc(old, n);
 }
 
 void *aligned_alloc(size_t alignment, size_t n)
 {
-    return no_memory(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, n);
+    return no_memory(__builtin_return_address(0)) ? NULL : allocate_aligned(alignment, n);
 }
 
 int posix_memalign(void **place, size_t alignment, size_t n)
 {
     if (no_memory(__builtin_return_address(0)))
         return ENOMEM;
-    *place = __libc_memalign(alignment, n);
+    *place = allocate_aligned(alignment, n);
     return *place ? 0 : ENOMEM;
 }
 
 char *strdup(const char *text)
 {
     size_t n = strlen(text) + 1;
-    char *copy = no_memory(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
+    char *copy = no_memory(__builtin_return_address(0)) ? NULL : allocate(n);
     return copy ? memcpy(copy, text, n) : NULL;
 }

@@ -3,6 +3,7 @@
 in time; and going on ends with the bytes of an undisturbed run."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,30 @@ class Stops(Case):
             self.assertTrue(least <= took + 1 and took <= most, f"{left} s left: {took}")
         over = {"SLURM_JOB_END_TIME": str(int(time.time()) - 1000), "SLURM_JOB_ID": "1"}
         self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=over)
+
+    def test_end_of_a_slurm_job_that_does_not_tell(self):
+        """Where the environment is silent squeue is asked; what it says may be late, no time, or never come."""
+        os.mkdir(self.path("bin"))
+        squeue = self.write("bin/squeue", "")
+        os.chmod(squeue, 0o755)
+        job = {"SLURM_JOB_ID": "17", "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        for says, least, most in (("sleep 1; echo 0:13", 3, 9), ("echo 1-00:00:05 | cut -c 3-", 0, 6)):
+            self.write("bin/squeue", f'#!/bin/sh\n[ "$*" = "--noheader --jobs 17 --format %L" ] || exit 1\n{says}\n')
+            begin = time.monotonic()
+            result = run("run", "--force", "--output", self.output, "--quiet", *ENDLESS, env=job)
+            took = time.monotonic() - begin
+            self.assertEqual(result.status, 75, result)
+            self.assertIn("the time limit", result.err)
+            self.assertTrue(least <= took + 1 and took <= most, f"{says}: {took}")
+        for says in ("echo 1-00:00:00", "echo UNLIMITED", "echo INVALID; exit 1", "echo", "exec sleep 100", "echo 9:",
+                     "yes x", "exit 1"):
+            self.write("bin/squeue", f"#!/bin/sh\n{says}\n")
+            begin = time.monotonic()
+            self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=job)
+            self.assertLess(time.monotonic() - begin, PROMPT_S)
+        self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10",
+                  env={"SLURM_JOB_ID": "17", "PATH": "/nowhere"})
+        shutil.rmtree(self.path("bin"))
 
     def test_signal_at_once(self):
         """Also while MPI begins, nothing but the run's own handler answers."""
