@@ -14,7 +14,7 @@ enum {
     MEMORY_SHIFT = 16,
     HOST_WORDS = SF_HOST_SIZE / 4,
     CPU_WORDS = SF_CPUS_MAX / 32,
-    ROW_WORDS = HOST_WORDS + CPU_WORDS + 2
+    ROW_WORDS = HOST_WORDS + CPU_WORDS + 3
 };
 
 static void fill_row(const sf_app *app, uint64_t *row)
@@ -29,6 +29,7 @@ static void fill_row(const sf_app *app, uint64_t *row)
         for (int i = 0; i < SF_CPUS_MAX && i < CPU_SETSIZE; i++)
             row[HOST_WORDS + i / 32] |= (uint64_t)(CPU_ISSET((size_t)i, &set) != 0) << i % 32;
     }
+    row[ROW_WORDS - 3] = (uint64_t)getpid();
     row[ROW_WORDS - 2] = sf_memory_available() >> MEMORY_SHIFT;
     row[ROW_WORDS - 1] = (uint64_t)sf_app_threads(app);
 }
@@ -42,6 +43,7 @@ static void read_row(const uint64_t *row, sf_launch_rank *rank)
         rank->cpus[i] = (uint32_t)row[HOST_WORDS + i];
         rank->n_cpus += __builtin_popcount(rank->cpus[i]);
     }
+    rank->pid = (pid_t)row[ROW_WORDS - 3];
     rank->memory = row[ROW_WORDS - 2] << MEMORY_SHIFT;
     rank->threads = (int)row[ROW_WORDS - 1];
 }

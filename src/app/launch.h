@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "app/app.h"
 
@@ -12,6 +13,7 @@ enum { SF_CPUS_MAX = 1024, SF_HOST_SIZE = 64 };
 /* One rank, as every rank sees it. */
 typedef struct sf_launch_rank {
     char host[SF_HOST_SIZE];
+    pid_t pid;
     uint64_t memory; /* bytes it could take if it were alone on its host */
     int threads;
     int n_cpus;                      /* that it may use */

@@ -10,6 +10,7 @@
 
 #include "app/best_levels.h"
 #include "app/launch.h"
+#include "app/peers.h"
 #include "app/phases.h"
 #include "app/stop.h"
 #include "app/table_source.h"
@@ -169,6 +170,7 @@ static int on_save(void *context, const sf_record *record, sf_error *err)
 static void on_fatal(void *context, const sf_error *err)
 {
     const sf_session *session = context;
+    sf_peers_hush();
     fprintf(stderr, "starfold: rank %d: %s\n", session->app->comm.rank, err->text);
     fflush(stderr);
     sf_comm_abort(&session->app->comm, sf_error_status(err->code));
@@ -347,8 +349,8 @@ static int save_empty(sf_session *session, sf_error *err)
 /* How the ranks work together, which no result depends on. A generation of short chains is evaluated in less time than
  * threads take to meet; then one thread is faster, above all where others use the cores too. Ranks share the genomes of
  * all islands where it pays: with ranks that have no island as soon as a generation takes longer than a round of
- * messages, else where it makes up for going in step (8 islands of 20 residues on 2 ranks: 0.69 s shared, 0.56 s apart).
- * Rank 0 decides: the ranks' estimates may differ. */
+ * messages, else where it makes up for going in step (8 islands of 20 residues on 2 ranks: 0.69 s shared, 0.56 s
+ * apart). Rank 0 decides: the ranks' estimates may differ. */
 typedef struct layout {
     int n_threads;
     bool share;
@@ -381,6 +383,8 @@ static int search(sf_session *session, sf_error *err)
     int code = choose_layout(session, &l, err);
     if (!code)
         code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);
+    if (!code)
+        code = sf_peers_watch(app, session->paths.output, err);
     if (code)
         return code;
     const sf_search_options options = {.n_threads = l.n_threads,
@@ -412,6 +416,8 @@ int sf_session_search(sf_session *session, sf_error *err)
     int code = sf_stop_watch(session->paths.stop, settings->time_limit_ms, speaks, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
+        code = sf_peers_watch(app, session->resumed ? session->paths.output : NULL, err);
+    if (!code)
         code = open_puzzle(session, err);
     if (!speaks)
         sf_stop_end(); /* every rank opens a puzzle by itself; later rank 0 tells the others */
@@ -422,6 +428,7 @@ int sf_session_search(sf_session *session, sf_error *err)
     sf_live_file_close(session->live);
     session->live = NULL;
     sf_stop_end();
+    sf_peers_forget();
     if (speaks && (!code || code == SF_ESTOPPED))
         unlink(session->paths.stop); /* obeyed, or too late */
     if (!code && speaks)

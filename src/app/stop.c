@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/peers.h"
 #include "app/progress.h"
 #include "app/run_paths.h"
 #include "app/slurm_end.h"
@@ -47,10 +48,12 @@ const char *sf_stop_text(int reason)
 static void on_signal(int number)
 {
     struct timespec now;
-    (void)number;
+    if (number == SIGTERM)
+        sf_peers_tell_gone();
     clock_gettime(CLOCK_MONOTONIC, &now);
     double since = (double)(now.tv_sec - first_signal.tv_sec) + 1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
     if (seen_signal && since > SECOND_SIGNAL_S) {
+        sf_peers_hush();
         ssize_t told = write(STDERR_FILENO, farewell, (size_t)farewell_size);
         _exit(told < 0 ? 1 : sf_error_status(SF_ESTOPPED)); /* the last checkpoint holds */
     }

@@ -147,7 +147,7 @@ class Jobs(Case):
         self.assertFalse(os.path.exists(self.output + ".lock"))
 
     def test_dead_rank(self):
-        """Whichever dies, the job ends and no rank is left behind."""
+        """Whichever dies, the job ends, one of those that are left tells, and no rank is left behind."""
         for rank in (0, 1, 2) if LONG else (0, 2):
             for name in os.listdir(self.folder):
                 os.remove(self.path(name))
@@ -155,8 +155,10 @@ class Jobs(Case):
             pids = ranks_of(process)
             self.assertEqual(len(pids), 3)
             os.kill(pids[rank], signal.SIGKILL)
-            process.communicate(timeout=PATIENCE_S)
-            self.assertEqual(process.returncode, 137)
+            out, err = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual((process.returncode, out), (137, ""))
+            self.assertEqual(err, f"starfold: rank {rank} on {os.uname().nodename} is gone: killed, perhaps for want of "
+                                  f"memory, or crashed; go on with: starfold resume {self.output}\n")
             self.assertEqual(outlived(pids), [])
             self.good("info", self.output)
         self.assertEqual(run("resume", self.output, "--quiet", "--time-limit", "0.5").status, 75)
