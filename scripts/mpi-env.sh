@@ -13,3 +13,6 @@ export OMPI_MCA_mpi_yield_when_idle="${OMPI_MCA_mpi_yield_when_idle-1}"
 export OMPI_MCA_hwloc_base_binding_policy="${OMPI_MCA_hwloc_base_binding_policy-none}"
 # Containers often forbid ranks to read each other's memory directly; copying through shared memory always works.
 export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism-none}"
+# A rank that is killed while it starts may hold a lock of PMIx's memory for good, and mpirun then waits for it for ever
+# (https://github.com/openpmix/openpmix/issues/1233). Without that memory there is no lock.
+export PMIX_MCA_gds="${PMIX_MCA_gds-hash}"

@@ -18,6 +18,7 @@ MPI_ENVIRONMENT = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PMIX_MCA_gds": "hash",  # or mpirun may hang when a rank is killed while it starts, see scripts/mpi-env.sh
 }
 
 
