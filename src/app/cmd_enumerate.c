@@ -194,10 +194,23 @@ static int explain(const sf_app *app, const sf_sequence_list *list, sf_error *er
     return code;
 }
 
+/* Options that say something of a file, where there is none. */
+static int check_kept(const sf_app *app, sf_error *err)
+{
+    static const char *const needing[] = {"force", "checkpoint-seconds", "time-limit"};
+    for (size_t i = 0; !app->options.settings.output[0] && i < sizeof needing / sizeof needing[0]; i++) {
+        if (sf_options_given(&app->options, needing[i]))
+            return sf_fail(err, SF_EINPUT, "--%s needs --output F.h5", needing[i]);
+    }
+    return 0;
+}
+
 static int enumerate(sf_app *app, sf_error *err)
 {
-    sf_sequence_list list;
-    int code = sf_sequence_list_read(&list, app, err);
+    sf_sequence_list list = {0};
+    int code = check_kept(app, err);
+    if (!code)
+        code = sf_sequence_list_read(&list, app, err);
     if (!code && app->options.settings.explain) {
         code = explain(app, &list, err);
         goto out;
@@ -215,8 +228,9 @@ out:
     return code;
 }
 
-static const sf_option_group *const groups[] = {&sf_group_enumerate, &sf_group_problem, &sf_group_engine, &sf_group_table,
-                                                &sf_group_proof, &sf_group_common, NULL};
+static const sf_option_group *const groups[] = {
+    &sf_group_enumerate, &sf_group_kept,  &sf_group_problem, &sf_group_engine,
+    &sf_group_table,     &sf_group_proof, &sf_group_common,  NULL};
 
 const sf_command sf_command_enumerate = {
     .name = "enumerate",
@@ -224,7 +238,10 @@ const sf_command sf_command_enumerate = {
     .summary = "count every conformation of a sequence by its score",
     .text =
         "Counts the conformations of each sequence by score, up to rotation and reflection: its exact histogram, its "
-        "distinct scores, its best score and its stars. Sequences may differ in length.",
+        "distinct scores, its best score and its stars. Sequences may differ in length. With --output, SIGUSR1, "
+        "SIGTERM, "
+        "a file F.h5.stop or the time limit end it early with status 75, and a kill loses only what was counted since "
+        "the last record: the same command goes on, on any number of ranks and threads, to the same file.",
     .min_words = 0,
     .max_words = 1 << 20,
     .groups = groups,

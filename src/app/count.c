@@ -1,36 +1,49 @@
-/* With a time limit the obvious way, to end the engine in the middle, leaves nothing proven. So long work is cut into
- * steps that end by themselves: sequence by sequence, and for the engine that proves bounds a growing budget of nodes.
- * The last finished step counts. */
+/* With a time limit, engines that count leave the sequences whose parts are all counted by then. The engine that proves
+ * leaves nothing in the middle of a proof, so its work is cut into steps of a growing budget of nodes; the last
+ * finished step counts. */
 #include "app/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/enumeration.h"
 #include "app/phases.h"
 #include "app/progress.h"
 #include "app/stop.h"
 #include "app/table_source.h"
 #include "dist/share_mpi.h"
 
-enum { STEP_SEQUENCES = 16, BUDGET_GROWTH = 4 };
+enum { BUDGET_GROWTH = 4 };
 static const uint64_t FIRST_BUDGET = 100000; /* nodes */
 
 typedef struct counting {
     const sf_app *app;
     sf_sequence_group *group;
+    sf_deal *deal;
     sf_engine_options options;
     sf_progress progress;
+    double start_s;           /* of this group */
+    size_t n_before;          /* parts counted before */
+    sf_enumeration_run *kept; /* NULL without --output */
 } counting;
 
-static void show(void *context, size_t n_done, size_t n_parts)
+static void show(counting *c, const sf_tally *tally)
+{
+    const size_t n_left = tally->plan.n_parts - tally->n_done, n_here = tally->n_done - c->n_before;
+    char left[32];
+    if (n_left == 0 || n_here == 0 || !sf_progress_due(&c->progress))
+        return;
+    double part_s = (sf_now() - c->start_s) / (double)n_here;
+    sf_progress_show(&c->progress, "%d residues: %zu of %zu parts, %s left", c->group->problem.length, tally->n_done,
+                     tally->plan.n_parts, sf_seconds_text(part_s * (double)n_left, left));
+}
+
+static int look(void *context, const sf_tally *tally, sf_error *err)
 {
     counting *c = context;
-    char left[32];
-    double elapsed = sf_progress_elapsed(&c->progress);
-    if (n_done < n_parts && sf_progress_due(&c->progress))
-        sf_progress_show(&c->progress, "%d residues: %zu of %zu parts, %s left", c->group->problem.length, n_done,
-                         n_parts, sf_seconds_text(elapsed / (double)n_done * (double)(n_parts - n_done), left));
+    show(c, tally);
+    return c->kept ? sf_enumeration_look(c->kept, tally, err) : 0;
 }
 
 static uint64_t *row_of(const sf_sequence_group *group, size_t row)
@@ -38,23 +51,23 @@ static uint64_t *row_of(const sf_sequence_group *group, size_t row)
     return group->histogram + row * (size_t)group->problem.n_scores;
 }
 
-/* Nothing is known of these sequences but that the straight walk has no contact. */
-static void mark_unknown(sf_sequence_group *group, size_t first, size_t last)
+/* Nothing is known of this sequence but that the straight walk has no contact. */
+static void mark_unknown(sf_sequence_group *group, size_t row)
 {
-    for (size_t row = first; row < last; row++) {
-        for (int s = 0; s < group->problem.n_scores; s++)
-            row_of(group, row)[s] = SF_COUNT_UNKNOWN;
-        row_of(group, row)[-group->problem.min_score] = SF_COUNT_SOME;
-    }
+    for (int s = 0; s < group->problem.n_scores; s++)
+        row_of(group, row)[s] = SF_COUNT_UNKNOWN;
+    row_of(group, row)[-group->problem.min_score] = SF_COUNT_SOME;
 }
 
-/* Counts rows first..last-1 with an engine opened with c->options. */
-static int count_rows(counting *c, const sf_engine *engine, size_t first, size_t last, uint64_t *histograms,
-                      sf_error *err)
+/* Those of which a part is missing. */
+static void mark_unfinished(sf_sequence_group *group, const sf_tally *tally)
 {
-    return sf_share_histograms(&c->app->comm, engine, c->group->problem.n_scores, last - first,
-                               c->group->elements + first * (size_t)c->group->problem.length, c->options.n_threads,
-                               histograms, show, c, err);
+    for (size_t part = 0; part < tally->plan.n_parts; part++) {
+        size_t first, count;
+        sf_plan_part(&tally->plan, part, &first, &count);
+        for (size_t i = 0; i < count && !sf_tally_has(tally, part); i++)
+            mark_unknown(group, first + i);
+    }
 }
 
 static int open_engine(counting *c, sf_engine **engine, sf_error *err)
@@ -73,22 +86,39 @@ static int open_engine(counting *c, sf_engine **engine, sf_error *err)
     return code;
 }
 
-/* The engine that counts: a step is some sequences. */
-static int count_in_steps(counting *c, bool limited, sf_error *err)
+/* The engine that counts. */
+static int count_all(counting *c, bool limited, sf_error *err)
 {
+    const sf_comm *comm = &c->app->comm;
+    sf_share_work work = {.sequences = c->group->elements,
+                          .n_threads = c->options.n_threads,
+                          .stop = c->options.stop,
+                          .look = look,
+                          .context = c};
     sf_engine *engine = NULL;
-    size_t step = limited ? STEP_SEQUENCES : c->group->n, done = 0;
+    sf_tally tally = {0};
     int code = open_engine(c, &engine, err);
-    while (!code && done < c->group->n) {
-        size_t last = c->group->n - done < step ? c->group->n : done + step;
-        code = count_rows(c, engine, done, last, row_of(c->group, done), err);
-        done = code ? done : last;
+    work.engine = engine;
+    if (!code) {
+        code = sf_tally_init(&tally, engine, c->group->problem.n_scores, c->group->n, c->group->elements,
+                             c->group->histogram, err);
+        if (!code && c->kept && comm->rank == 0)
+            code = sf_enumeration_restore(c->kept, c->group->engine, &tally, err);
+        c->start_s = sf_now();
+        c->n_before = tally.n_done;
+        code = sf_share_run(c->deal, comm, &tally, &work, code, err);
     }
-    sf_engine_close(engine);
     if (limited && code == SF_ESTOPPED) {
-        mark_unknown(c->group, done, c->group->n);
+        for (size_t row = 0; row < c->group->n && !tally.done; row++) /* stopped while the engine was made */
+            mark_unknown(c->group, row);
+        if (tally.done)
+            mark_unfinished(c->group, &tally);
         code = 0;
     }
+    if (c->kept)
+        code = sf_comm_agree(comm, comm->rank == 0 ? sf_enumeration_end(c->kept, &tally, code, err) : code, err);
+    sf_tally_free(&tally);
+    sf_engine_close(engine);
     return code;
 }
 
@@ -108,12 +138,15 @@ static int count_in_budgets(counting *c, sf_error *err)
     uint64_t *trial = malloc(bytes);
     int code = trial ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %zu histograms", c->group->n);
     code = sf_comm_agree(&c->app->comm, code, err);
-    mark_unknown(c->group, 0, c->group->n);
+    for (size_t row = 0; row < c->group->n; row++)
+        mark_unknown(c->group, row);
     for (c->options.node_limit = FIRST_BUDGET; !code; c->options.node_limit *= BUDGET_GROWTH) {
         sf_engine *engine = NULL;
         code = open_engine(c, &engine, err);
+        c->start_s = sf_now();
         if (!code)
-            code = count_rows(c, engine, 0, c->group->n, trial, err);
+            code = sf_share_histograms(&c->app->comm, engine, c->group->problem.n_scores, c->group->n,
+                                       c->group->elements, c->options.n_threads, trial, look, c, err);
         sf_engine_close(engine);
         if (!code)
             memcpy(c->group->histogram, trial, bytes);
@@ -131,8 +164,10 @@ static int count_group(counting *c, sf_error *err)
     const char *name = "";
     sf_app_engine_options(c->app, &c->options);
     sf_app_table_prefer(c->app, &c->group->problem, &c->options);
-    if (limited)
+    if (limited || c->kept)
         c->options.stop = &sf_stop_flag;
+    if (c->kept && c->kept->engine[0])
+        c->options.engine = c->kept->engine;
     int code = sf_engine_choose(&c->group->problem, &c->options, c->group->n, &name, err);
     code = sf_comm_agree(&c->app->comm, code, err);
     if (code)
@@ -145,23 +180,41 @@ static int count_group(counting *c, sf_error *err)
         return code;
     if (limited && !settings->node_limit && strcmp(c->group->engine, "bound") == 0)
         return count_in_budgets(c, err);
-    return count_in_steps(c, limited, err);
+    return count_all(c, limited, err);
+}
+
+static int count_groups(counting *c, sf_sequence_list *list, sf_error *err)
+{
+    int code = sf_deal_open(&c->deal, &c->app->comm, err);
+    for (int length = SF_LENGTH_MIN; length <= SF_LENGTH_MAX; length++) { /* short ones first: a limit hits the long */
+        for (size_t g = 0; !code && g < list->n_groups; g++) {
+            c->group = &list->group[g];
+            if (c->group->problem.length == length)
+                code = count_group(c, err);
+        }
+    }
+    sf_deal_close(c->deal);
+    return code;
 }
 
 int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err)
 {
-    counting c = {.app = app};
+    static sf_enumeration_run kept;
+    counting c = {.app = app, .kept = app->options.settings.output[0] ? &kept : NULL};
     uint64_t max_ms = app->options.settings.max_ms;
-    int code = max_ms ? sf_comm_agree(&app->comm, sf_stop_watch("", max_ms, true, err), err) : 0;
+    int code = 0;
+    if (c.kept)
+        code = sf_comm_agree(&app->comm, sf_enumeration_open(c.kept, app, list, err), err);
+    else if (max_ms)
+        code = sf_comm_agree(&app->comm, sf_stop_watch("", max_ms, true, err), err);
     sf_progress_start(&c.progress, app);
-    for (int length = SF_LENGTH_MIN; length <= SF_LENGTH_MAX; length++) { /* short ones first: a limit hits the long */
-        for (size_t g = 0; !code && g < list->n_groups; g++) {
-            c.group = &list->group[g];
-            if (c.group->problem.length == length)
-                code = count_group(&c, err);
-        }
-    }
+    if (!code && c.kept && c.kept->finished)
+        snprintf(list->group->engine, sizeof list->group->engine, "file");
+    else if (!code)
+        code = count_groups(&c, list, err);
     sf_progress_end(&c.progress);
     sf_stop_end();
+    if (c.kept)
+        sf_enumeration_close(c.kept);
     return code;
 }

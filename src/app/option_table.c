@@ -157,6 +157,17 @@ static const sf_option enumerate[] = {
 };
 const sf_option_group sf_group_enumerate = GROUP("Sequences", enumerate);
 
+static const sf_option kept[] = {
+    {"output", "F.h5", SF_OPTION_TEXT, FIELD(output),
+     .help = "record the answers in F.h5, and meanwhile the finished parts beside it; the same command goes on from there"},
+    {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "begin anew and replace an existing output"},
+    {"checkpoint-seconds", "TIME", SF_OPTION_DURATION, FIELD(checkpoint_ms), "60", 1, UINT64_C(1) << 50,
+     .help = "time between records of finished parts"},
+    {"time-limit", "TIME", SF_OPTION_DURATION, FIELD(time_limit_ms), NULL, 1, UINT64_C(1) << 50,
+     .help = "with --output: stop in time, with a record and status 75 (a SLURM job's end is known by itself)"},
+};
+const sf_option_group sf_group_kept = GROUP("Long enumerations", kept);
+
 static const sf_option search[] = {
     {"length", "N", SF_OPTION_INTEGER, FIELD(length), "16", SF_LENGTH_MIN, SF_LENGTH_MAX, .result = true,
      .help = "residues of a sequence"},

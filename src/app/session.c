@@ -305,6 +305,13 @@ static int open_puzzle(sf_session *session, sf_error *err)
     return code;
 }
 
+static void say_how_to_resume(const char *output)
+{
+    char command[SF_TEXT_SIZE + 32];
+    snprintf(command, sizeof command, "starfold resume %s", output);
+    sf_stop_say_at_once(command);
+}
+
 /* Rank 0: the first checkpoint in the place of what a run that is replaced left. Nothing of that goes before the new
  * checkpoint is written; nothing of it may outlive this, or `resume` would take the one run for the other. */
 static int save_first(sf_session *session, sf_error *err)
@@ -322,7 +329,7 @@ static int save_first(sf_session *session, sf_error *err)
     session->n_saves++;
     code = sf_run_paths_install_checkpoint(paths, err);
     if (!code)
-        sf_stop_say_at_once(paths->output);
+        say_how_to_resume(paths->output);
     return code;
 }
 
@@ -411,8 +418,10 @@ int sf_session_search(sf_session *session, sf_error *err)
     const sf_settings *settings = &app->options.settings;
     bool speaks = sf_app_speaks(app);
     session->start_s = sf_now();
-    if (speaks)
-        sf_stop_say_at_once(session->has_checkpoint ? session->paths.output : NULL);
+    if (speaks && session->has_checkpoint)
+        say_how_to_resume(session->paths.output);
+    else if (speaks)
+        sf_stop_say_at_once(NULL);
     int code = sf_stop_watch(session->paths.stop, settings->time_limit_ms, speaks, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)

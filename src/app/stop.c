@@ -76,12 +76,11 @@ void sf_stop_catch_signals(void)
     sigaction(SIGINT, &action, NULL);
 }
 
-void sf_stop_say_at_once(const char *output)
+void sf_stop_say_at_once(const char *command)
 {
     farewell_size = 0;
-    if (output)
-        snprintf(farewell, sizeof farewell, "starfold: left at a second signal; go on with: starfold resume %s\n",
-                 output);
+    if (command)
+        snprintf(farewell, sizeof farewell, "starfold: left at a second signal; go on with: %s\n", command);
     farewell_size = (sig_atomic_t)strlen(farewell);
 }
 

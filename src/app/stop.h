@@ -18,9 +18,9 @@ const char *sf_stop_text(int reason);
 /* Installs the signal handlers (every rank). */
 void sf_stop_catch_signals(void);
 
-/* The line this rank says when a second signal makes it leave at once: how to go on with `output`, or, with NULL, that
+/* The line this rank says when a second signal makes it leave at once: the command that goes on, or, with NULL, that
  * there is no checkpoint yet. Without this call it says nothing. */
-void sf_stop_say_at_once(const char *output);
+void sf_stop_say_at_once(const char *command);
 
 /* Starts to watch for the file `stop_path`, and for the time limit in milliseconds (0: none) counted from
  * sf_stop_catch_signals or, inside a SLURM job, its end if that comes first. A rank that does not speak looks less

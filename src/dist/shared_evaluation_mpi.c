@@ -1,36 +1,22 @@
-/* A generation's unknown genomes, gathered, made distinct, planned, dealt out and summed.
- *
- * The obvious dealer is a master rank that hands out parts; it idles, or, when it counts too, lets the others wait.
- * Here the plan is cut into the same runs of parts on every rank, large ones first (guided self-scheduling;
- * Polychronopoulos and Kuck, 1987), and a rank takes the next run by adding one to a counter in rank 0's memory,
- * one-sided. Where the MPI cannot make such a counter (Open MPI between some kinds of nodes), runs are dealt in turn. */
+/* A generation's unknown genomes, gathered, made distinct, planned, dealt out (deal_mpi.h) and summed. */
 #include "dist/shared_evaluation_mpi.h"
 
 #include <inttypes.h>
 #include <mpi.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engines/parts_omp.h"
+#include "dist/deal_mpi.h"
 #include "dist/wait_mpi.h"
-
-#define NO_MORE (INT64_C(1) << 40) /* added to the counter to end the dealing */
-
-static const double LOOK_S = 0.05;
 
 struct sf_shared_evaluation {
     const sf_comm *comm;
     const sf_puzzle *puzzle;
     int n_threads;
-    size_t least_parts; /* of a run: the most threads a rank has */
     const volatile int *stop;
-    sf_known seen;    /* everything counted so far; the same on every rank */
-    sf_known batch;   /* of this call: distinct, in order of arrival */
-    MPI_Win window;   /* rank 0's counter; MPI_WIN_NULL alone, and where runs are dealt in turn */
-    int64_t *counter; /* the window's memory there; alone: an int64_t of our own */
-    int64_t alone;
-    double look_s;       /* when the counter is to be looked at next */
+    sf_known seen;  /* everything counted so far; the same on every rank */
+    sf_known batch; /* of this call: distinct, in order of arrival */
+    sf_deal *deal;
     uint64_t *n_genomes; /* [size] */
     int *n_bytes, *at;   /* [size] */
     int64_t calls_left;
@@ -65,24 +51,6 @@ static int take_memory(sf_shared_evaluation *s, const sf_known *known)
     return known ? copy_known(&s->seen, known) : SF_OK;
 }
 
-/* Makes the counter, on every rank or on none. Collective. */
-static void open_counter(sf_shared_evaluation *s)
-{
-    MPI_Errhandler handler;
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* the default one would end the job */
-    int failed = MPI_Win_allocate(s->comm->rank == 0 ? sizeof *s->counter : 0, sizeof *s->counter, MPI_INFO_NULL,
-                                  MPI_COMM_WORLD, &s->counter, &s->window) != MPI_SUCCESS;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    MPI_Errhandler_free(&handler);
-    if (sf_comm_max(s->comm, failed)) { /* freeing is collective, so what some ranks may have stays */
-        s->window = MPI_WIN_NULL;
-        s->counter = &s->alone;
-        return;
-    }
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, s->window);
-}
-
 int sf_shared_evaluation_open(sf_shared_evaluation **shared, const sf_comm *comm, const sf_puzzle *puzzle,
                               int n_threads, const volatile int *stop, const sf_known *known, sf_error *err)
 {
@@ -93,33 +61,26 @@ int sf_shared_evaluation_open(sf_shared_evaluation **shared, const sf_comm *comm
         s->puzzle = puzzle;
         s->n_threads = n_threads;
         s->stop = stop;
-        s->window = MPI_WIN_NULL;
-        s->counter = &s->alone;
         code = take_memory(s, known);
     }
     if (code)
         sf_fail(err, code, "out of memory for sharing evaluations over the ranks");
     code = sf_comm_agree(comm, code, err);
+    if (!code)
+        code = sf_deal_open(&s->deal, comm, err);
     if (code) {
         sf_shared_evaluation_close(s);
-        *shared = NULL;
-        return code;
+        s = NULL;
     }
-    s->least_parts = (size_t)sf_comm_max(comm, n_threads);
-    if (comm->size > 1)
-        open_counter(s);
     *shared = s;
-    return SF_OK;
+    return code;
 }
 
 void sf_shared_evaluation_close(sf_shared_evaluation *shared)
 {
     if (!shared)
         return;
-    if (shared->window != MPI_WIN_NULL) {
-        MPI_Win_unlock_all(shared->window);
-        MPI_Win_free(&shared->window);
-    }
+    sf_deal_close(shared->deal);
     sf_known_free(&shared->seen);
     sf_known_free(&shared->batch);
     free(shared->n_genomes);
@@ -136,22 +97,6 @@ void sf_shared_evaluation_expect(sf_shared_evaluation *shared, int64_t n_calls)
 uint64_t sf_shared_evaluation_count(const sf_shared_evaluation *shared)
 {
     return shared->n_counted;
-}
-
-/* ---- the counter ---- */
-
-/* Adds to the counter and returns what it was; replaces it when `operation` is MPI_REPLACE. */
-static int64_t update_counter(sf_shared_evaluation *s, MPI_Op operation, int64_t value)
-{
-    int64_t before = 0;
-    if (s->window == MPI_WIN_NULL) {
-        before = *s->counter;
-        *s->counter = operation == MPI_REPLACE ? value : before + value;
-        return before;
-    }
-    MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, 0, operation, s->window);
-    MPI_Win_flush(0, s->window);
-    return before;
 }
 
 /* ---- bringing the genomes together ---- */
@@ -215,76 +160,43 @@ static int collect(sf_shared_evaluation *s, size_t n, const uint8_t *genomes)
 /* ---- dealing ---- */
 
 typedef struct job {
-    sf_shared_evaluation *shared;
+    const sf_puzzle *puzzle;
     const uint8_t *genomes; /* the batch in canonical order, the same for every layout */
+    uint64_t *histograms;   /* this rank's share of the counts */
     sf_plan plan;
 } job;
-
-/* Between parts, on the thread that may call MPI: lets it answer those who ask for the counter, and looks now and then
- * whether another rank has ended the dealing: a run of parts may take minutes. */
-static bool dealing_ended(sf_shared_evaluation *s)
-{
-    int flag;
-    if (s->window == MPI_WIN_NULL || omp_get_thread_num() != 0)
-        return false;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    if (sf_now_s() < s->look_s)
-        return false;
-    s->look_s = sf_now_s() + LOOK_S;
-    return update_counter(s, MPI_NO_OP, 0) >= NO_MORE;
-}
 
 static int evaluate_part(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
 {
     const job *j = context;
-    sf_shared_evaluation *s = j->shared;
-    if (dealing_ended(s))
-        return sf_fail(err, SF_ESTOPPED, "stopped because another rank was");
-    return s->puzzle->kind->evaluate(s->puzzle->instance, plan, j->genomes, part, partial, err);
+    return j->puzzle->kind->evaluate(j->puzzle->instance, plan, j->genomes, part, partial, err);
 }
 
-/* Parts of the run that begins where `left` parts are left. */
-static size_t run_length(const sf_shared_evaluation *s, size_t left)
+static int take_part(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err)
 {
-    size_t n = left / (2 * (size_t)s->comm->size);
-    n = n > s->least_parts ? n : s->least_parts;
-    return n < left ? n : left;
-}
-
-/* Counts runs of parts until none is left, adding to histograms. The first run of every rank is its own number's. */
-static int count_parts(job *j, uint64_t *histograms, sf_error *err)
-{
-    sf_shared_evaluation *s = j->shared;
-    int64_t mine = s->comm->rank, run = 0;
-    size_t left = j->plan.n_parts;
-    int code = SF_OK;
-    while (left > 0 && !code) {
-        const size_t n = run_length(s, left), first = j->plan.n_parts - left;
-        left -= n;
-        if (run++ != mine)
-            continue;
-        code = sf_parts_run_some(&j->plan, first, first + n, s->puzzle->n_scores, s->n_threads, s->stop, evaluate_part,
-                                 j, histograms, err);
-        if (s->comm->size > 1 && s->window == MPI_WIN_NULL)
-            mine += s->comm->size;
-        else if (left > 0 || code)
-            mine = update_counter(s, MPI_SUM, code ? NO_MORE : 1);
-    }
-    return code;
+    const job *j = taker;
+    const size_t n_scores = (size_t)j->puzzle->n_scores;
+    int code;
+    (void)part;
+#pragma omp critical(sf_shared_evaluation)
+    code = sf_counts_add(count * n_scores, j->histograms + first * n_scores, partial);
+    return code ? sf_fail(err, code, "a histogram needs counts beyond 64 bits") : SF_OK;
 }
 
 /* Counts the batch, in canonical order `genomes`, over all ranks. Collective, agreed. */
 static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes, uint64_t *histograms, sf_error *err)
 {
-    job j = {.shared = s, .genomes = genomes};
-    if (s->comm->rank == 0)
-        update_counter(s, MPI_REPLACE, s->comm->size);
+    job j = {.puzzle = s->puzzle, .genomes = genomes, .histograms = histograms};
+    const sf_deal_work work = {.plan = &j.plan,
+                               .n_scores = s->puzzle->n_scores,
+                               .n_threads = s->n_threads,
+                               .stop = s->stop,
+                               .evaluate = evaluate_part,
+                               .context = &j,
+                               .take = take_part,
+                               .taker = &j};
     int code = s->puzzle->kind->plan(s->puzzle->instance, n, genomes, &j.plan, err);
-    code = sf_comm_agree(s->comm, code, err); /* and nobody asks for the counter before it is set */
-    if (!code && sf_comm_max(s->comm, (int64_t)j.plan.n_parts) != -sf_comm_max(s->comm, -(int64_t)j.plan.n_parts))
-        return sf_fail(err, SF_ECHECK, "the ranks would cut the work differently: their engines or threads differ");
-    if (!code)
-        code = sf_comm_agree(s->comm, count_parts(&j, histograms, err), err);
+    code = sf_comm_agree(s->comm, sf_deal_run(s->deal, &work, code, err), err);
     if (!code)
         code = sf_comm_sum(s->comm, n * (size_t)s->puzzle->n_scores, histograms, err);
     for (size_t i = 0; !code && s->puzzle->kind->check && i < n; i++)

@@ -305,7 +305,7 @@ static herr_t add_link(hid_t root, const char *name, const H5L_info_t *info, voi
     return 0;
 }
 
-/* Run files and tables have titles of their own; other files may have any, or none. */
+/* Run files, enumerations and tables have titles of their own; other files may have any, or none. */
 static int find_kind(digest *d)
 {
     htri_t exists = H5Aexists(d->h5->file, "title");
@@ -319,7 +319,8 @@ static int find_kind(digest *d)
     else if (exists && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1) {
         if (H5Aread(attribute, type, &title) < 0)
             code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
-        d->is_ours = title && (strcmp(title, "Starfold run") == 0 || strcmp(title, SF_TABLE_TITLE) == 0);
+        d->is_ours = title && (strcmp(title, "Starfold run") == 0 || strcmp(title, "Starfold enumeration") == 0 ||
+                               strcmp(title, SF_TABLE_TITLE) == 0);
         H5free_memory(title);
     }
     if (type >= 0)

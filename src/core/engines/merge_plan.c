@@ -3,10 +3,12 @@
 #include "core/engines/merge_plan.h"
 
 enum {
-    SQUARE_PIECE_STEPS = 10, /* 5,513 pieces */
-    CUBIC_PIECE_STEPS = 7,   /* 1,832 */
-    SAMPLES = 3,             /* pieces that a split is tried on */
-    SQUARE_SAMPLED = 23,     /* shorter chains are done before a sample would tell anything */
+    SQUARE_PIECE_STEPS = 10, /* 5,513 pieces; of chains from SQUARE_FINE on two more, 40,617 */
+    CUBIC_PIECE_STEPS = 7,   /* 1,832; from CUBIC_FINE on one more, 8,453 */
+    SQUARE_FINE = 37,
+    CUBIC_FINE = 24,
+    SAMPLES = 3,         /* pieces that a split is tried on */
+    SQUARE_SAMPLED = 23, /* shorter chains are done before a sample would tell anything */
     CUBIC_SAMPLED = 16
 };
 
@@ -24,8 +26,10 @@ size_t sf_merge_parts(int dimension, int length)
            : like_square < 24 ? 16
            : like_square < 26 ? 64
            : like_square < 32 ? 256
-           : like_square < 35 ? 512
-                              : 1024;
+           : like_square < 34 ? 512
+           : like_square < 37 ? 1024
+           : like_square < 39 ? 4096
+                              : 8192;
 }
 
 void sf_merge_sizes(int dimension, int length, merge_sizes *sizes)
@@ -59,7 +63,8 @@ void sf_merge_square_prepare(int length, const uint8_t *h, merge_split split, sq
 {
     uint8_t chain[SQUARE_LENGTH_MAX];
     orient(length, h, split.reversed, chain);
-    sf_square_job_init(job, length, chain, split.tail, SQUARE_PIECE_STEPS);
+    const int steps = SQUARE_PIECE_STEPS + (length >= SQUARE_FINE ? 2 : 0);
+    sf_square_job_init(job, length, chain, split.tail, steps);
 }
 
 void sf_merge_cubic_prepare(const cubic_geometry *geometry, int length, const uint8_t *h, merge_split split,
@@ -67,7 +72,8 @@ void sf_merge_cubic_prepare(const cubic_geometry *geometry, int length, const ui
 {
     uint8_t chain[CUBIC_LENGTH_MAX];
     int steps = length - split.tail - 4; /* but for those whose prefixes are collected */
-    steps = steps > CUBIC_PIECE_STEPS ? CUBIC_PIECE_STEPS : steps < 1 ? 1 : steps;
+    const int most = CUBIC_PIECE_STEPS + (length >= CUBIC_FINE);
+    steps = steps > most ? most : steps < 1 ? 1 : steps;
     orient(length, h, split.reversed, chain);
     sf_cubic_job_init(job, geometry, length, chain, split.tail, steps);
 }

@@ -78,14 +78,6 @@ static void run_part(run *r, size_t part, uint64_t *scratch)
 int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatile int *stop, sf_part_evaluate evaluate,
                  const void *context, uint64_t *histograms, sf_error *err)
 {
-    memset(histograms, 0, plan->n_sequences * (size_t)n_scores * sizeof *histograms);
-    return sf_parts_run_some(plan, 0, plan->n_parts, n_scores, n_threads, stop, evaluate, context, histograms, err);
-}
-
-int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, int n_scores, int n_threads,
-                      const volatile int *stop, sf_part_evaluate evaluate, const void *context, uint64_t *histograms,
-                      sf_error *err)
-{
     run r = {.plan = plan,
              .n_scores = (size_t)n_scores,
              .stop = stop,
@@ -93,10 +85,11 @@ int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, 
              .context = context,
              .histograms = histograms};
     const bool pieces = plan->parts_per_block > 1;
-    const size_t n_parts = last_part - first_part;
+    const size_t n_parts = plan->n_parts;
     /* No more threads than parts: a part alone may have threads of its own, and inside a team it would not get them. */
     const int team = n_parts < (size_t)n_threads ? (int)n_parts + (n_parts == 0) : n_threads;
     size_t scratch_bytes;
+    memset(histograms, 0, plan->n_sequences * (size_t)n_scores * sizeof *histograms);
     if (pieces) {
         size_t rows = plan->block < plan->n_sequences ? plan->block : plan->n_sequences;
         if (__builtin_mul_overflow(rows, (size_t)n_scores * sizeof(uint64_t), &scratch_bytes))
@@ -113,7 +106,7 @@ int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, 
             note_failure(&r, 0, &no_memory);
         }
 #pragma omp for schedule(dynamic)
-        for (size_t part = first_part; part < last_part; part++) {
+        for (size_t part = 0; part < n_parts; part++) {
             bool failed;
 #pragma omp atomic read
             failed = r.failed;

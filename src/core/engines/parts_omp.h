@@ -23,9 +23,4 @@ int sf_plan_complete(sf_plan *plan, size_t n_sequences, sf_error *err);
 int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatile int *stop, sf_part_evaluate evaluate,
                  const void *context, uint64_t *histograms, sf_error *err);
 
-/* The same for the parts first_part..last_part - 1 only, for ranks that share a plan. Histograms are added to, not cleared. */
-int sf_parts_run_some(const sf_plan *plan, size_t first_part, size_t last_part, int n_scores, int n_threads,
-                      const volatile int *stop, sf_part_evaluate evaluate, const void *context, uint64_t *histograms,
-                      sf_error *err);
-
 #endif

@@ -1,0 +1,336 @@
+/* The obvious dealer is a master rank that hands out parts; it idles, or, when it counts too, lets the others wait.
+ * Here the plan is cut into the same runs of parts on every rank, long ones first (guided self-scheduling;
+ * Polychronopoulos and Kuck, 1987), and a rank takes the next run by adding one to a counter in rank 0's memory,
+ * one-sided. Where the MPI cannot make such a counter (Open MPI between some kinds of nodes), runs are dealt in turn.
+ *
+ * Inside a rank the threads take parts from a small pool. Only the first thread may call MPI: it fills the pool up to a
+ * part for each thread before it turns to a part of its own, so that the others do not wait for it. */
+#include "dist/deal_mpi.h"
+
+#include <mpi.h>
+#include <omp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dist/wait_mpi.h"
+
+#define NO_MORE (INT64_C(1) << 40) /* added to the counter to end the dealing */
+
+enum { NAP_NS = 50000 };
+static const double LOOK_S = 0.05;
+
+struct sf_deal {
+    const sf_comm *comm;
+    MPI_Win window;   /* rank 0's counter; MPI_WIN_NULL alone, and where runs are dealt in turn */
+    int64_t *counter; /* the window's memory there; alone: an int64_t of our own */
+    int64_t alone;
+};
+
+typedef struct run {
+    size_t next, end; /* parts */
+} run;
+
+typedef struct dealing {
+    sf_deal *deal;
+    const sf_deal_work *work;
+    /* the list of runs, as far as it was followed; of the first thread */
+    size_t left;      /* parts in later runs */
+    int64_t n_passed; /* runs before them */
+    int64_t mine;     /* number of the run this rank takes next */
+    double look_s;    /* when the counter is to be looked at next */
+    bool told;        /* that this rank has failed */
+    /* the pool and what became of it; guarded by the critical section sf_deal */
+    run *pool; /* room for n_threads + 1 */
+    int n_pool, n_busy;
+    bool over; /* no run will come */
+    bool failed;
+    size_t failed_part;
+    sf_error failure;
+} dealing;
+
+/* ---- the counter ---- */
+
+/* Makes the counter, on every rank or on none. */
+static void open_counter(sf_deal *deal)
+{
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* the default one would end the job */
+    int failed = MPI_Win_allocate(deal->comm->rank == 0 ? sizeof *deal->counter : 0, sizeof *deal->counter,
+                                  MPI_INFO_NULL, MPI_COMM_WORLD, &deal->counter, &deal->window) != MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Errhandler_free(&handler);
+    if (sf_comm_max(deal->comm, failed)) { /* freeing is collective, so what some ranks may have stays */
+        deal->window = MPI_WIN_NULL;
+        deal->counter = &deal->alone;
+        return;
+    }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, deal->window);
+}
+
+int sf_deal_open(sf_deal **deal, const sf_comm *comm, sf_error *err)
+{
+    sf_deal *d = malloc(sizeof *d);
+    int code = sf_comm_agree(comm, d ? SF_OK : sf_fail(err, SF_ENOMEM, "out of memory for dealing work"), err);
+    *deal = NULL;
+    if (code) {
+        free(d);
+        return code;
+    }
+    *d = (sf_deal){.comm = comm, .window = MPI_WIN_NULL, .counter = &d->alone};
+    if (comm->size > 1)
+        open_counter(d);
+    *deal = d;
+    return SF_OK;
+}
+
+void sf_deal_close(sf_deal *deal)
+{
+    if (!deal)
+        return;
+    if (deal->window != MPI_WIN_NULL) {
+        MPI_Win_unlock_all(deal->window);
+        MPI_Win_free(&deal->window);
+    }
+    free(deal);
+}
+
+/* Adds to the counter and returns what it was; replaces it when `operation` is MPI_REPLACE. */
+static int64_t update_counter(sf_deal *deal, MPI_Op operation, int64_t value)
+{
+    int64_t before = 0;
+    if (deal->window == MPI_WIN_NULL) {
+        before = *deal->counter;
+        *deal->counter = operation == MPI_REPLACE ? value : before + value;
+        return before;
+    }
+    MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, 0, operation, deal->window);
+    MPI_Win_flush(0, deal->window);
+    return before;
+}
+
+/* ---- the first thread ---- */
+
+static void note_failure(dealing *d, size_t part, int code, const sf_error *failure)
+{
+#pragma omp critical(sf_deal)
+    {
+        if (!d->failed || part < d->failed_part) {
+            d->failed_part = part;
+            d->failure = *failure;
+            d->failure.code = code;
+        }
+        d->failed = true;
+    }
+}
+
+/* Follows the list to this rank's next run; false when there is none. */
+static bool next_run(dealing *d, run *found)
+{
+    const size_t size = (size_t)d->deal->comm->size;
+    while (d->left > 0) {
+        const size_t guided = d->left / (2 * size), n = guided > 1 ? guided : 1;
+        *found = (run){.next = d->work->plan->n_parts - d->left};
+        found->end = found->next + n;
+        d->left -= n;
+        if (d->n_passed++ != d->mine)
+            continue;
+        if (size > 1 && d->deal->window == MPI_WIN_NULL)
+            d->mine += (int64_t)size;
+        else if (d->left > 0)
+            d->mine = update_counter(d->deal, MPI_SUM, 1);
+        return true;
+    }
+    return false;
+}
+
+/* Fills the pool up to a part for every thread. */
+static void fill_pool(dealing *d)
+{
+    for (;;) {
+        size_t n = 0;
+        bool over;
+#pragma omp critical(sf_deal)
+        {
+            for (int i = 0; i < d->n_pool; i++)
+                n += d->pool[i].end - d->pool[i].next;
+            over = d->over || d->failed;
+        }
+        if (over || n >= (size_t)d->work->n_threads)
+            return;
+        run found;
+        const bool more = next_run(d, &found);
+#pragma omp critical(sf_deal)
+        {
+            if (more)
+                d->pool[d->n_pool++] = found;
+            else
+                d->over = true;
+        }
+    }
+}
+
+/* Has another rank ended the dealing? Asking also lets MPI answer those who ask for the counter. */
+static void look(dealing *d)
+{
+    int flag;
+    sf_error why;
+    if (d->deal->window == MPI_WIN_NULL)
+        return;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (d->told || sf_now_s() < d->look_s)
+        return;
+    d->look_s = sf_now_s() + LOOK_S;
+    if (update_counter(d->deal, MPI_NO_OP, 0) < NO_MORE)
+        return;
+    d->told = true;
+    note_failure(d, SIZE_MAX, SF_ESTOPPED, (sf_fail(&why, SF_ESTOPPED, "stopped because another rank was"), &why));
+}
+
+static void tend(dealing *d)
+{
+    sf_error err = {0};
+    const int code = d->work->between ? d->work->between(d->work->taker, &err) : SF_OK;
+    bool failed;
+    if (code)
+        note_failure(d, 0, code, &err);
+    look(d);
+    fill_pool(d);
+#pragma omp critical(sf_deal)
+    failed = d->failed;
+    if (failed && !d->told && d->deal->window != MPI_WIN_NULL)
+        update_counter(d->deal, MPI_SUM, NO_MORE);
+    d->told = d->told || failed;
+}
+
+/* ---- every thread ---- */
+
+typedef enum pick { PICK_PART, PICK_WAIT, PICK_END } pick;
+
+static pick take(dealing *d, size_t *part)
+{
+    pick picked = PICK_WAIT;
+#pragma omp critical(sf_deal)
+    {
+        if (d->failed) {
+            picked = PICK_END;
+        } else if (d->n_pool > 0) {
+            *part = d->pool[0].next++;
+            if (d->pool[0].next == d->pool[0].end)
+                memmove(d->pool, d->pool + 1, (size_t)--d->n_pool * sizeof *d->pool);
+            d->n_busy++;
+            picked = PICK_PART;
+        } else if (d->over) {
+            picked = PICK_END;
+        }
+    }
+    return picked;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
+static void count_part(dealing *d, size_t part, uint64_t *partial)
+{
+    const sf_deal_work *w = d->work;
+    size_t first, count;
+    sf_error err = {0};
+    int code = SF_OK;
+    if (!w->done || !(w->done[part / 8] >> part % 8 & 1)) {
+        sf_plan_part(w->plan, part, &first, &count);
+        memset(partial, 0, count * (size_t)w->n_scores * sizeof *partial);
+        if (w->stop && *w->stop)
+            code = sf_fail(&err, SF_ESTOPPED, "stopped while conformations were counted");
+        if (!code)
+            code = w->evaluate(w->context, w->plan, part, partial, &err);
+        if (!code)
+            code = w->take(w->taker, part, first, count, partial, &err);
+    }
+    if (code)
+        note_failure(d, part, code, &err);
+#pragma omp critical(sf_deal)
+    d->n_busy--;
+}
+
+static bool others_busy(dealing *d)
+{
+    bool busy;
+#pragma omp critical(sf_deal)
+    busy = d->n_busy > 0;
+    return busy;
+}
+
+static void work_on(dealing *d, size_t partial_bytes)
+{
+    const bool first = omp_get_thread_num() == 0;
+    uint64_t *partial = malloc(partial_bytes);
+    size_t part = 0;
+    if (!partial) {
+        sf_error err;
+        const int code =
+            sf_fail(&err, SF_ENOMEM, "no memory for the histograms of a thread (%zu bytes)", partial_bytes);
+        note_failure(d, 0, code, &err);
+    }
+    for (;;) {
+        if (first)
+            tend(d);
+        const pick picked = take(d, &part);
+        if (picked == PICK_END)
+            break;
+        if (picked == PICK_PART)
+            count_part(d, part, partial);
+        else
+            nap();
+    }
+    while (first && others_busy(d)) { /* and meanwhile serve those who ask */
+        nap();
+        tend(d);
+    }
+    free(partial);
+}
+
+/* ---- the whole ---- */
+
+static int begin(sf_deal *deal, const sf_deal_work *work, int code, sf_error *err)
+{
+    const sf_comm *comm = deal->comm;
+    if (comm->rank == 0)
+        update_counter(deal, MPI_REPLACE, comm->size);
+    code = sf_comm_agree(comm, code, err); /* and nobody asks for the counter before it is set */
+    if (code || comm->size == 1)
+        return code;
+    const int64_t n = (int64_t)work->plan->n_parts;
+    if (sf_comm_max(comm, n) != -sf_comm_max(comm, -n))
+        return sf_fail(err, SF_ECHECK, "the ranks would cut the work differently: their engines or threads differ");
+    return SF_OK;
+}
+
+int sf_deal_run(sf_deal *deal, const sf_deal_work *work, int code, sf_error *err)
+{
+    size_t partial_bytes = 0;
+    dealing d = {.deal = deal, .work = work, .mine = deal->comm->rank};
+    if (!code) {
+        const size_t rows = work->plan->block < work->plan->n_sequences ? work->plan->block : work->plan->n_sequences;
+        d.pool = malloc(((size_t)work->n_threads + 1) * sizeof *d.pool);
+        if (!d.pool || __builtin_mul_overflow(rows + 1, (size_t)work->n_scores * sizeof(uint64_t), &partial_bytes))
+            code = sf_fail(err, SF_ENOMEM, "out of memory for dealing work");
+    }
+    code = begin(deal, work, code, err);
+    if (code || work->plan->n_parts == 0) {
+        free(d.pool);
+        return code;
+    }
+    d.left = work->plan->n_parts;
+    /* No more threads than parts: a part alone may have threads of its own, and inside a team it would not get them. */
+    const int team = d.left < (size_t)work->n_threads ? (int)d.left : work->n_threads;
+#pragma omp parallel num_threads(team)
+    work_on(&d, partial_bytes);
+    free(d.pool);
+    if (d.failed && err)
+        *err = d.failure;
+    return d.failed ? d.failure.code : SF_OK;
+}

@@ -1,0 +1,232 @@
+/* Dealing: every part once, whatever the ranks and threads; failures and stops end it on all ranks. */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dist/share_mpi.h"
+#include "test_main.h"
+
+static sf_comm comm;
+static sf_deal *deal;
+
+typedef struct bench {
+    sf_plan plan;
+    int n_taken; /* on this rank */
+    size_t failing;
+    int flag;
+    int n_between;
+} bench;
+
+/* A part's histogram is its number + 1. */
+static int evaluate(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
+{
+    const bench *b = context;
+    (void)plan;
+    if (part == b->failing)
+        return sf_fail(err, SF_ECHECK, "part %zu fails", part);
+    partial[0] += part + 1;
+    return 0;
+}
+
+static uint64_t sum;
+
+static int take(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err)
+{
+    bench *b = taker;
+    (void)err;
+    if (partial[0] != part + 1 || count != 1 || first != part / b->plan.parts_per_block)
+        return sf_fail(err, SF_ECHECK, "part %zu came as another", part);
+#pragma omp critical(test_deal)
+    {
+        b->n_taken++;
+        sum += partial[0];
+    }
+    return 0;
+}
+
+static int between(void *taker, sf_error *err)
+{
+    bench *b = taker;
+    (void)err;
+    b->n_between++;
+    return 0;
+}
+
+static int deal_all(bench *b, size_t n_sequences, size_t pieces, int n_threads, const uint8_t *done, sf_error *err)
+{
+    b->plan = (sf_plan){n_sequences, 1, pieces, n_sequences * pieces};
+    const sf_deal_work work = {.plan = &b->plan,
+                               .n_scores = 1,
+                               .n_threads = n_threads,
+                               .done = done,
+                               .stop = &b->flag,
+                               .evaluate = evaluate,
+                               .context = b,
+                               .take = take,
+                               .between = between,
+                               .taker = b};
+    sum = 0;
+    return sf_comm_agree(&comm, sf_deal_run(deal, &work, 0, err), err);
+}
+
+static void test_each_once(void)
+{
+    static const size_t sizes[][2] = {{1, 1}, {1, 7}, {3, 5}, {1, 256}, {40, 16}, {1, 1000}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (int n_threads = 1; n_threads <= 4; n_threads++) {
+            bench b = {.failing = SIZE_MAX};
+            sf_error err;
+            const uint64_t n = sizes[i][0] * sizes[i][1];
+            CU_ASSERT_EQUAL(deal_all(&b, sizes[i][0], sizes[i][1], n_threads, NULL, &err), 0);
+            CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
+            CU_ASSERT_EQUAL(sum, n * (n + 1) / 2);
+        }
+    }
+}
+
+static void test_done_are_passed_over(void)
+{
+    uint8_t done[13];
+    uint64_t wanted = 0;
+    memset(done, 0x5a, sizeof done); /* bits 1, 3, 4, 6 of each eight */
+    for (size_t part = 0; part < 100; part++)
+        wanted += done[part / 8] >> part % 8 & 1 ? 0 : part + 1;
+    bench b = {.failing = SIZE_MAX};
+    sf_error err;
+    CU_ASSERT_EQUAL(deal_all(&b, 4, 25, 2, done, &err), 0);
+    CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
+    CU_ASSERT_EQUAL(sum, wanted);
+}
+
+static void test_failure(void)
+{
+    bench b = {.failing = 300};
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(deal_all(&b, 1, 1000, 2, NULL, &err), SF_ECHECK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "part 300 fails"));
+    b = (bench){.failing = SIZE_MAX}; /* and it deals again */
+    CU_ASSERT_EQUAL(deal_all(&b, 1, 100, 2, NULL, &err), 0);
+    CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
+    CU_ASSERT_EQUAL(sum, 5050);
+}
+
+static void test_stop(void)
+{
+    bench b = {.failing = SIZE_MAX, .flag = 1};
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(deal_all(&b, 1, 1000, 2, NULL, &err), SF_ESTOPPED);
+    CU_ASSERT_EQUAL(sum, 0);
+}
+
+static void test_different_plans(void)
+{
+    bench b = {.failing = SIZE_MAX};
+    sf_error err = {0};
+    const int code = deal_all(&b, 1, comm.rank == 0 ? 10 : 11, 1, NULL, &err);
+    CU_ASSERT_EQUAL(code, comm.size > 1 ? SF_ECHECK : 0);
+}
+
+/* ---- sharing: what rank 0 knows ---- */
+
+static sf_problem problem;
+static uint8_t elements[2 * 14];
+
+static int count_looks(void *context, const sf_tally *tally, sf_error *err)
+{
+    (void)err;
+    (void)tally;
+    (*(int *)context)++;
+    return 0;
+}
+
+static sf_engine *open_walk(void)
+{
+    sf_engine_options options;
+    sf_engine *engine = NULL;
+    sf_error err;
+    sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), 14, &err);
+    for (size_t i = 0; i < sizeof elements; i++)
+        elements[i] = i % 3 == 1;
+    sf_engine_options_init(&options);
+    options.engine = "walk";
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, 2, &err), 0);
+    return engine;
+}
+
+static void test_share(void)
+{
+    uint64_t wanted[2 * SF_SCORES_MAX], histograms[2 * SF_SCORES_MAX];
+    sf_engine *engine = open_walk();
+    sf_error err = {0};
+    sf_tally tally;
+    int n_looks = 0;
+    const sf_share_work work = {
+        .engine = engine, .sequences = elements, .n_threads = 2, .look = count_looks, .context = &n_looks};
+    const size_t bytes = 2 * (size_t)problem.n_scores * sizeof *wanted;
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, 2, elements, wanted, &err), 0);
+    CU_ASSERT_EQUAL(sf_tally_init(&tally, engine, problem.n_scores, 2, elements, histograms, &err), 0);
+    if (comm.rank == 0) { /* half of it is there already */
+        for (size_t part = 0; part < tally.plan.n_parts; part += 2) {
+            size_t first, count;
+            sf_plan_part(&tally.plan, part, &first, &count);
+            sf_engine_evaluate(engine, &tally.plan, elements, part, histograms + first * (size_t)problem.n_scores,
+                               &err);
+            tally.done[part / 8] |= (uint8_t)(1 << part % 8);
+        }
+        CU_ASSERT_EQUAL(sf_tally_recount(&tally, &err), 0);
+        CU_ASSERT_EQUAL(tally.n_done, (tally.plan.n_parts + 1) / 2);
+    }
+    CU_ASSERT_EQUAL(sf_share_run(deal, &comm, &tally, &work, 0, &err), 0);
+    CU_ASSERT_EQUAL(memcmp(histograms, wanted, bytes), 0);
+    if (comm.rank == 0) {
+        CU_ASSERT_EQUAL(tally.n_done, tally.plan.n_parts);
+        CU_ASSERT(n_looks > 0);
+        tally.done[tally.plan.n_parts / 8] |= 0x80;
+        CU_ASSERT_EQUAL(sf_tally_recount(&tally, &err), SF_EFORMAT);
+    }
+    sf_tally_free(&tally);
+    sf_engine_close(engine);
+}
+
+static int refuse_to_look(void *context, const sf_tally *tally, sf_error *err)
+{
+    (void)context;
+    (void)tally;
+    return sf_fail(err, SF_EIO, "cannot be written");
+}
+
+static void test_share_failures(void)
+{
+    uint64_t histograms[2 * SF_SCORES_MAX];
+    sf_engine *engine = open_walk();
+    sf_error err = {0};
+    CU_ASSERT_EQUAL(
+        sf_share_histograms(&comm, engine, problem.n_scores, 2, elements, 1, histograms, refuse_to_look, NULL, &err),
+        SF_EIO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot be written"));
+    sf_engine_close(engine);
+}
+
+static void test_open(void)
+{
+    sf_error err;
+    CU_ASSERT_EQUAL_FATAL(sf_comm_open(&comm, NULL, NULL, &err), SF_OK);
+    CU_ASSERT_EQUAL_FATAL(sf_deal_open(&deal, &comm, &err), SF_OK);
+}
+
+static void test_close(void)
+{
+    sf_deal_close(deal);
+    sf_comm_close(&comm);
+}
+
+const test_case test_cases[] = {{"open", test_open},
+                                {"every part once", test_each_once},
+                                {"parts that are done are passed over", test_done_are_passed_over},
+                                {"a failure ends it everywhere", test_failure},
+                                {"a stop ends it everywhere", test_stop},
+                                {"plans that differ", test_different_plans},
+                                {"what is counted comes together on rank 0", test_share},
+                                {"a failure on rank 0 ends the work", test_share_failures},
+                                {"close", test_close},
+                                {NULL, NULL}};
