@@ -70,6 +70,22 @@ static inline vec vec_pick(vec a, vec b, bool b_set, vec c, bool c_set)
     return c_set ? _mm256_and_si256(c, a) : _mm256_andnot_si256(c, a);
 }
 
+static inline vec vec_first(int64_t n)
+{
+    __m256i here = _mm256_sub_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 64, 128, 192));
+    here = _mm256_and_si256(here, _mm256_cmpgt_epi64(here, _mm256_setzero_si256()));
+    return _mm256_sub_epi64(_mm256_sllv_epi64(_mm256_set1_epi64x(1), here), _mm256_set1_epi64x(1));
+}
+
+/* Without pext, which takes hundreds of cycles on some processors of this set. */
+static inline uint64_t vec_pack(uint64_t a, uint64_t places)
+{
+    uint64_t packed = 0;
+    for (uint64_t bits = a & places; bits; bits &= bits - 1)
+        packed |= UINT64_C(1) << __builtin_popcountll(places & ((bits & -bits) - 1));
+    return packed;
+}
+
 static inline bool vec_any(vec a)
 {
     return !_mm256_testz_si256(a, a);
@@ -84,6 +100,18 @@ static inline uint32_t vec_words(vec a)
 static inline vec_count vec_count_zero(void)
 {
     return _mm256_setzero_si256();
+}
+
+static inline vec_count vec_count_unseen_zero(void)
+{
+    vec_count zero = _mm256_setzero_si256();
+    __asm__("" : "+x"(zero));
+    return zero;
+}
+
+static inline vec_count vec_count_sum(vec_count a, vec_count b)
+{
+    return _mm256_add_epi64(a, b);
 }
 
 /* Bits set in each byte, by looking both halves of it up. */

@@ -72,6 +72,18 @@ static inline vec vec_pick(vec a, vec b, bool b_set, vec c, bool c_set)
     return c_set ? _mm512_ternarylogic_epi64(a, b, c, 0x20) : _mm512_ternarylogic_epi64(a, b, c, 0x10);
 }
 
+static inline vec vec_first(int64_t n)
+{
+    __m512i here = _mm512_sub_epi64(_mm512_set1_epi64(n), _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448));
+    here = _mm512_sllv_epi64(_mm512_set1_epi64(1), _mm512_max_epi64(here, _mm512_setzero_si512()));
+    return _mm512_sub_epi64(here, _mm512_set1_epi64(1));
+}
+
+static inline uint64_t vec_pack(uint64_t a, uint64_t places)
+{
+    return _pext_u64(a, places);
+}
+
 static inline bool vec_any(vec a)
 {
     return _mm512_test_epi64_mask(a, a) != 0;
@@ -85,6 +97,18 @@ static inline uint32_t vec_words(vec a)
 static inline vec_count vec_count_zero(void)
 {
     return _mm512_setzero_si512();
+}
+
+static inline vec_count vec_count_unseen_zero(void)
+{
+    vec_count zero = _mm512_setzero_si512();
+    __asm__("" : "+v"(zero));
+    return zero;
+}
+
+static inline vec_count vec_count_sum(vec_count a, vec_count b)
+{
+    return _mm512_add_epi64(a, b);
 }
 
 static inline vec_count vec_count_add(vec_count sum, vec bits)

@@ -70,6 +70,21 @@ static inline vec vec_pick(vec a, vec b, bool b_set, vec c, bool c_set)
     return a & (b_set ? b : ~b) & (c_set ? c : ~c);
 }
 
+/* The first n lanes; none when n is below 0. */
+static inline vec vec_first(int64_t n)
+{
+    return n >= 64 ? ~UINT64_C(0) : n <= 0 ? 0 : (UINT64_C(1) << n) - 1;
+}
+
+/* The bits of a at the places that `places` has set, side by side from bit 0 on. */
+static inline uint64_t vec_pack(uint64_t a, uint64_t places)
+{
+    uint64_t packed = 0;
+    for (uint64_t bits = a & places; bits; bits &= bits - 1)
+        packed |= UINT64_C(1) << __builtin_popcountll(places & ((bits & -bits) - 1));
+    return packed;
+}
+
 static inline bool vec_any(vec a)
 {
     return a != 0;
@@ -84,6 +99,19 @@ static inline uint32_t vec_words(vec a)
 static inline vec_count vec_count_zero(void)
 {
     return 0;
+}
+
+/* Zero, but the compiler does not know: an array of counts that begins so stays in registers, not cleared in memory. */
+static inline vec_count vec_count_unseen_zero(void)
+{
+    vec_count zero = 0;
+    __asm__("" : "+r"(zero));
+    return zero;
+}
+
+static inline vec_count vec_count_sum(vec_count a, vec_count b)
+{
+    return a + b;
 }
 
 static inline vec_count vec_count_add(vec_count sum, vec bits)

@@ -13,7 +13,7 @@
 #include "core/contacts/map_table.h"
 #include "core/engines/table_image.h"
 
-enum { SF_SLICED_ROW = 512, SF_SLICED_ROW_WORDS = SF_SLICED_ROW / 64, SF_SLICED_ROWS = 8, SF_SLICED_BATCH = 32 };
+enum { SF_SLICED_ROW = 512, SF_SLICED_ROW_WORDS = SF_SLICED_ROW / 64, SF_SLICED_ROWS = 8, SF_SLICED_BATCH = 64 };
 
 /* Four bit slices count up to 15 contacts. */
 enum { SF_SLICED_SCORES = 16 };

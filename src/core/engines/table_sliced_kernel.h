@@ -14,9 +14,9 @@
 #include "core/engines/table_sliced.h"
 
 enum {
-    SLICED_TOTALS = SF_SLICED_SCORES + 4, /* blocks are counted in fours of scores, from any score on */
+    SLICED_TOTALS = 2 * SF_SLICED_SCORES, /* blocks are counted in up to sixteen scores, from any score on */
     SLICED_PAIRS = 128,
-    SLICED_CHUNK_WORDS = 8192
+    SLICED_CHUNK_WORDS = 8192 /* several sequences go through so much together */
 };
 
 typedef struct sliced_slices {
@@ -32,10 +32,8 @@ static inline int sliced_planes(const sf_sliced_table *t, const sf_sliced_block 
     size_t stride = (size_t)b->n_rows * SF_SLICED_ROW_WORDS;
     int n = 0;
     for (int w = 0; w < 2; w++) {
-        for (uint64_t bits = b->vary[w] & mask[w]; bits; bits &= bits - 1) {
-            uint64_t below = b->vary[w] & ((bits & -bits) - 1);
-            plane[n++] = first + stride * (size_t)__builtin_popcountll(below);
-        }
+        for (uint64_t bits = vec_pack(mask[w], b->vary[w]); bits; bits &= bits - 1)
+            plane[n++] = first + stride * (size_t)__builtin_ctzll(bits);
         if (t->layout.n_words == 1)
             break;
         first += stride * (size_t)__builtin_popcountll(b->vary[w]);
@@ -63,38 +61,50 @@ static inline __attribute__((always_inline)) sliced_slices sliced_add(const uint
     return s;
 }
 
-/* The first n lanes, counted from word `at` of a row on. */
-static inline vec sliced_valid(size_t n, size_t at)
+/* Lanes of the block in the vector that begins at word `at`. */
+static inline vec sliced_valid(const sf_sliced_block *b, size_t at)
 {
-    uint64_t word[VEC_WORDS] __attribute__((aligned(64)));
-    for (size_t i = 0; i < VEC_WORDS; i++) {
-        size_t first = (at + i) * 64;
-        word[i] = n >= first + 64 ? ~UINT64_C(0) : n <= first ? 0 : (UINT64_C(1) << (n - first)) - 1;
-    }
-    return vec_load(word);
+    return vec_first((int64_t)b->n_maps - (int64_t)(at * 64));
 }
 
-/* Adds one plain block, of whose scores (without the pairs all have) those below 4 * n_fours can occur, to total[]. */
+/* Adds to count[0..7] the lanes of the scores first..first + 7; low[v]: lanes whose last two digits are v. */
+static inline __attribute__((always_inline)) void sliced_count8(const vec low[4], vec four, vec eight, int first,
+                                                                vec_count *count)
+{
+    for (int v = 0; v < 8; v++)
+        count[v] = vec_count_add(count[v], vec_pick(low[v & 3], four, v >> 2, eight, first == 8));
+}
+
+/* Adds one plain block to total[]. Scores (without the pairs all have) are below 4 * n_fours. Few sequences have maps with
+ * eight contacts and more in most rows: a row without is left after its first eight scores. */
 static inline __attribute__((always_inline)) void sliced_block(const sf_sliced_block *b, const uint64_t *const *plane,
                                                                int n, int n_fours, vec_count *total)
 {
     vec_count count[SF_SLICED_SCORES];
-    size_t words = (b->n_maps + 63) / 64, whole = b->n_maps / 64;
+    size_t words = (b->n_maps + 63) / 64;
+    const vec_count zero = vec_count_unseen_zero();
+    bool beyond = false;
     for (int v = 0; v < 4 * n_fours; v++)
-        count[v] = vec_count_zero();
+        count[v] = zero;
     for (size_t at = 0; at < words; at += VEC_WORDS) {
         sliced_slices s = sliced_add(plane, n, at);
-        vec valid = at + VEC_WORDS <= whole ? vec_fill(true) : sliced_valid(b->n_maps, at);
-        vec low[4];
+        vec valid = sliced_valid(b, at), low[4];
         for (int v = 0; v < 4; v++)
             low[v] = vec_pick(valid, s.one, v & 1, s.two, v >> 1);
-        for (int f = 0; f < n_fours; f++) {
+        if (n_fours == 1) {
             for (int v = 0; v < 4; v++)
-                count[4 * f + v] =
-                    vec_count_add(count[4 * f + v], vec_pick(low[v], s.four, f & 1, s.eight, f >> 1));
+                count[v] = vec_count_add(count[v], low[v]);
+        } else {
+            sliced_count8(low, s.four, s.eight, 0, count);
+        }
+        if (n_fours == 4 && vec_any(s.eight)) {
+            sliced_count8(low, s.four, s.eight, 8, count + 8);
+            beyond = true;
         }
     }
-    for (int v = 0; v < 4 * n_fours; v++)
+    for (int v = 0; v < (n_fours == 1 ? 4 : 8); v++)
+        total[v] = vec_count_scaled(total[v], count[v], b->factor);
+    for (int v = 8; n_fours == 4 && beyond && v < SF_SLICED_SCORES; v++)
         total[v] = vec_count_scaled(total[v], count[v], b->factor);
 }
 
@@ -111,19 +121,14 @@ static __attribute__((noinline)) void sliced_block8(const sf_sliced_block *b, co
     sliced_block(b, plane, n, 2, total);
 }
 
-static __attribute__((noinline)) void sliced_block12(const sf_sliced_block *b, const uint64_t *const *plane, int n,
-                                                     vec_count *total)
-{
-    sliced_block(b, plane, n, 3, total);
-}
-
 static __attribute__((noinline)) void sliced_block16(const sf_sliced_block *b, const uint64_t *const *plane, int n,
                                                      vec_count *total)
 {
     sliced_block(b, plane, n, 4, total);
 }
 
-/* Adds a block of one row whose maps differ in multiplicity; scores up to `most` can occur. */
+/* Adds a block of one row whose maps differ in multiplicity; scores up to `most` can occur. Four scores at a time, so that
+ * their sums do not wait for each other. */
 static void sliced_mixed(const sf_sliced_table *t, const sf_sliced_block *b, const uint64_t *const *plane, int n, int most,
                          vec_count *total)
 {
@@ -131,16 +136,22 @@ static void sliced_mixed(const sf_sliced_table *t, const sf_sliced_block *b, con
     const uint64_t *weight = t->plane + b->plane + (size_t)n_planes * SF_SLICED_ROW_WORDS;
     for (size_t at = 0; at < SF_SLICED_ROW_WORDS; at += VEC_WORDS) {
         sliced_slices s = sliced_add(plane, n, at);
-        vec valid = sliced_valid(b->n_maps, at);
-        for (int v = 0; v <= most; v++) {
-            vec low = vec_pick(valid, s.one, v & 1, s.two, v >> 1 & 1);
-            vec equal = vec_pick(low, s.four, v >> 2 & 1, s.eight, v >> 3);
-            vec_count sum = vec_count_scaled(total[v], vec_count_add(vec_count_zero(), equal), b->factor);
-            for (int w = 0; w < b->n_weights; w++) {
-                vec heavy = vec_and(equal, vec_load(weight + (size_t)w * SF_SLICED_ROW_WORDS + at));
-                sum = vec_count_shifted(sum, vec_count_add(vec_count_zero(), heavy), w);
+        vec valid = sliced_valid(b, at), equal[4];
+        for (int f = 0; 4 * f <= most; f++) {
+            vec high = vec_pick(valid, s.four, f & 1, s.eight, f >> 1);
+            vec_count heavy[4], light[4];
+            for (int v = 0; v < 4; v++) {
+                equal[v] = vec_pick(high, s.one, v & 1, s.two, v >> 1);
+                light[v] = vec_count_add(vec_count_zero(), equal[v]);
+                heavy[v] = vec_count_zero();
             }
-            total[v] = sum;
+            for (int w = b->n_weights - 1; w >= 0; w--) {
+                vec digit = vec_load(weight + (size_t)w * SF_SLICED_ROW_WORDS + at);
+                for (int v = 0; v < 4; v++)
+                    heavy[v] = vec_count_add(vec_count_shifted(vec_count_zero(), heavy[v], 1), vec_and(equal[v], digit));
+            }
+            for (int v = 0; v < 4; v++)
+                total[4 * f + v] = vec_count_scaled(vec_count_sum(total[4 * f + v], heavy[v]), light[v], b->factor);
         }
     }
 }
@@ -160,8 +171,6 @@ static void sliced_range(const sf_sliced_table *t, size_t first, size_t last, sf
             sliced_block4(b, plane, n, total + base);
         else if (most < 8)
             sliced_block8(b, plane, n, total + base);
-        else if (most < 12)
-            sliced_block12(b, plane, n, total + base);
         else
             sliced_block16(b, plane, n, total + base);
     }

@@ -97,7 +97,7 @@ static inline void weighted_block(const sf_sliced_table *t, const sf_sliced_bloc
 {
     int n_planes = __builtin_popcountll(b->vary[0]) + __builtin_popcountll(b->vary[1]);
     const uint64_t *weight = t->plane + b->plane + (size_t)n_planes * b->n_rows * SF_SLICED_ROW_WORDS;
-    size_t words = (b->n_maps + 63) / 64, whole = b->n_maps / 64;
+    size_t words = (b->n_maps + 63) / 64;
     vec value[SF_VALUE_DIGITS];
     for (size_t at = 0; at < words; at += VEC_WORDS) {
         for (int d = 0; d < SF_VALUE_DIGITS; d++)
@@ -108,8 +108,7 @@ static inline void weighted_block(const sf_sliced_table *t, const sf_sliced_bloc
             weighted_add(query, planes, query->n_plus, query->n_terms, at, n_digits, value);
             weighted_complement(value, n_digits);
         }
-        vec valid = at + VEC_WORDS <= whole ? vec_fill(true) : sliced_valid(b->n_maps, at);
-        weighted_values(value, valid, query->n_values, b, weight + at, total);
+        weighted_values(value, sliced_valid(b, at), query->n_values, b, weight + at, total);
     }
 }
 
