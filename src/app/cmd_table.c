@@ -25,14 +25,14 @@ typedef struct cost {
     uint64_t memory, disk; /* bytes: of each rank; of the file, about */
 } cost;
 
-/* From what was measured on one core of 2.8 GHz: 3 ns a conformation and 0.1 us a map to build, 0.1 us to pack. */
+/* From what was measured on one core of 2.8 GHz: 4.5 ns a conformation and 0.15 us a map to build, 0.1 us to pack. */
 static cost estimate(const sf_app *app, const sf_problem *problem)
 {
     const sf_lattice *lattice = problem->lattice;
     double maps = (double)sf_map_table_expected(lattice, problem->length);
     double walks = (double)sf_lattice_conformations(lattice, problem->length), workers = app->comm.size;
     return (cost){
-        .seconds = 2e-3 + (3e-9 * walks + 1e-7 * maps) / (workers * sf_app_threads(app)) + 1e-7 * maps / workers,
+        .seconds = 2e-3 + (4.5e-9 * walks + 1.5e-7 * maps) / (workers * sf_app_threads(app)) + 1e-7 * maps / workers,
         .memory = sf_map_table_build_bytes(lattice, problem->length),
         .disk = 16384 + (uint64_t)(maps * BYTES_A_MAP),
     };

@@ -35,8 +35,8 @@ int sf_table_packer_open(sf_table_packer **packer, const sf_map_table *maps, sf_
 int sf_table_packer_pack(sf_table_packer *packer, size_t chunk, uint8_t *bytes, size_t *n, sf_error *err);
 void sf_table_packer_close(sf_table_packer *packer); /* NULL is allowed */
 
-/* The file under its name aside. maps: as the packers' (only its numbers are read); letters: the alphabet whose first
- * letter's contacts with itself count. */
+/* The file under its name aside. maps: as the packers' (only its numbers are read); letters: the alphabet of
+ * the sequences it is for. */
 typedef struct sf_table_writer sf_table_writer;
 int sf_table_writer_open(sf_table_writer **writer, const char *path, const sf_map_table *maps, const char *letters,
                          sf_error *err);

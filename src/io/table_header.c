@@ -21,7 +21,7 @@ static const scalar scalars[] = {
     {"/provenance/schema", "1", "version of this layout of tables", INT32, FIELD(schema)},
     {"/table/lattice", "", "lattice on which chains fold", TEXT, FIELD(lattice)},
     {"/table/length", "residues", "residues of a chain", INT32, FIELD(length)},
-    {"/table/letters", "", "alphabet; a contact of two of its first letter scores 1", TEXT, FIELD(letters)},
+    {"/table/letters", "", "alphabet of the sequences that the table is for", TEXT, FIELD(letters)},
     {"/table/maps", "1", "distinct contact maps", UINT64, FIELD(n_maps)},
     {"/table/conformations", "1", "conformations of a chain, up to rotation and reflection: the sum of /maps/count",
      UINT64, FIELD(conformations)},
