@@ -8,12 +8,14 @@
 #include "bench/bench.h"
 #include "core/puzzle/puzzle.h"
 #include "core/walk/walk.h"
+#include "dist/maps_mpi.h"
 #include "dist/search_mpi.h"
 
 typedef struct search_case {
     sf_problem problem;
     sf_search_config config;
     sf_puzzle puzzle;
+    int table_length;
     int failed; /* code of the first failure */
 } search_case;
 
@@ -130,6 +132,16 @@ static void busy_work(search_case *c, const sf_comm *comm)
     busy();
 }
 
+/* The whole table on every rank, each having built a share. */
+static void build_maps(search_case *c, const sf_comm *comm)
+{
+    const sf_map_options options = {.n_threads = 1};
+    sf_map_table maps;
+    int code = sf_maps_build_together(comm, &maps, sf_lattice_find("square"), c->table_length, &options, NULL);
+    c->failed = code ? code : c->failed;
+    sf_map_table_free(&maps);
+}
+
 static void compare(const char *what, const sf_comm *world, rank_work work, search_case *c, bool shares)
 {
     enum { ROUNDS = 5 };
@@ -157,9 +169,11 @@ static int run_ranks(const sf_bench_options *options)
     if (case_init(&c, 20) != 0)
         return c.failed;
     c.config.islands = 8;
+    c.table_length = options->full ? 22 : 20;
     int code = sf_comm_agree(world, open_puzzle(&c), NULL);
     if (!code) {
         compare("busy loops side by side", world, busy_work, &c, false);
+        compare(options->full ? "table, square N=22" : "table, square N=20", world, build_maps, &c, true);
         compare("8 islands, N=20, 50 generations, no table", world, search, &c, true);
     }
     sf_puzzle_close(&c.puzzle);

@@ -18,23 +18,23 @@ static const scalar scalars[] = {
     {"/provenance/program", "", "program that wrote the file", TEXT, FIELD(program)},
     {"/provenance/version", "", "version of the program", TEXT, FIELD(version)},
     {"/provenance/revision", "", "revision of the program's source", TEXT, FIELD(revision)},
-    {"/provenance/schema", "1", "version of this layout of tables", INT32, FIELD(schema)},
+    {"/provenance/schema", "", "version of this layout of tables", INT32, FIELD(schema)},
     {"/table/lattice", "", "lattice on which chains fold", TEXT, FIELD(lattice)},
-    {"/table/length", "residues", "residues of a chain", INT32, FIELD(length)},
+    {"/table/length", "residue", "residues of a chain", INT32, FIELD(length)},
     {"/table/letters", "", "alphabet of the sequences that the table is for", TEXT, FIELD(letters)},
-    {"/table/maps", "1", "distinct contact maps", UINT64, FIELD(n_maps)},
-    {"/table/conformations", "1", "conformations of a chain, up to rotation and reflection: the sum of /maps/count",
+    {"/table/maps", "map", "distinct contact maps", UINT64, FIELD(n_maps)},
+    {"/table/conformations", "conformation", "conformations of a chain, up to rotation and reflection: the sum of /maps/count",
      UINT64, FIELD(conformations)},
-    {"/table/max_contacts", "contacts", "most contacts of a map", INT32, FIELD(max_contacts)},
+    {"/table/max_contacts", "contact", "most contacts of a map", INT32, FIELD(max_contacts)},
 };
 enum { N_SCALARS = sizeof scalars / sizeof scalars[0] };
 
 static const char pairs[] = "/layout/pairs";
 
 const sf_table_array sf_table_arrays[SF_TABLE_ARRAYS] = {
-    {"/maps/low", "1", "bits 0 to 63 of each contact map; maps ascend as integers", 8},
-    {"/maps/high", "1", "bits 64 and up of each contact map", 8},
-    {"/maps/count", "1", "conformations that have just these contacts", 4},
+    {"/maps/low", "", "bits 0 to 63 of each contact map; maps ascend as integers", 8},
+    {"/maps/high", "", "bits 64 and up of each contact map", 8},
+    {"/maps/count", "conformation", "conformations that have just these contacts", 4},
 };
 
 hid_t sf_table_array_stored(int array)
@@ -73,6 +73,14 @@ int sf_table_array_create(sf_h5 *h5, int array, size_t n_maps, hid_t *dataset)
     return code ? code : sf_h5_axes_name(h5, *dataset, 1, &axis);
 }
 
+/* Only closing a small dataset writes its values. */
+static int close_written(sf_h5 *h5, const char *name, hid_t dataset, int code)
+{
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !code)
+        code = sf_h5_fail(h5, name, "cannot be written");
+    return code;
+}
+
 /* ---- scalars ---- */
 
 static hid_t stored_type(const scalar *s, const char *text)
@@ -96,8 +104,7 @@ static int write_scalar(sf_h5 *h5, const scalar *s, const void *value)
         code = describe(h5, dataset, s->units, s->description);
     if (!code)
         code = sf_h5_block_write(h5, s->name, dataset, s->kind == TEXT ? type : native_type(s), 0, NULL, NULL, value);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    code = close_written(h5, s->name, dataset, code);
     if (type >= 0)
         H5Tclose(type);
     return code;
@@ -149,9 +156,7 @@ static int write_pairs(sf_h5 *h5, const sf_contact_layout *layout)
         code = sf_h5_axes_name(h5, dataset, 2, axes);
     if (!code)
         code = sf_h5_block_write(h5, pairs, dataset, H5T_NATIVE_UINT8, 2, start, count, list);
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    return code;
+    return close_written(h5, pairs, dataset, code);
 }
 
 int sf_table_layout_check(sf_h5 *h5, const sf_contact_layout *layout)

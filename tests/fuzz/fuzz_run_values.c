@@ -1,105 +1,15 @@
 /* Run files that say strange things in good HDF5: a good file is edited through HDF5 (values, shapes, types, attributes,
  * links), sealed, and read in this process, so that sanitizers see every step of our own checks. */
 #include <hdf5.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz_h5.h"
 #include "fuzz_run.h"
 #include "io/schema.h"
 #include "io/seal.h"
 
-enum { VALUES_BYTES_MAX = 1 << 16, EDITS_MAX = 6 };
+enum { EDITS_MAX = 6 };
 
 enum operation { SET, SET_MORE, RESHAPE, RETYPE, REMOVE, LINK, ATTRIBUTE, OPTION, N_OPERATIONS };
-
-/* Writes bytes somewhere into the values of a dataset. */
-static void set_values(hid_t file, const char *name, fuzz_source *source, unsigned n_bytes)
-{
-    static uint8_t values[VALUES_BYTES_MAX];
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    hid_t type = dataset < 0 ? H5I_INVALID_HID : H5Dget_type(dataset);
-    hid_t space = dataset < 0 ? H5I_INVALID_HID : H5Dget_space(dataset);
-    size_t n = type < 0 || space < 0 ? 0 : (size_t)H5Sget_simple_extent_npoints(space) * H5Tget_size(type);
-    size_t at = (size_t)fuzz_number(source, 2);
-    if (n > 0 && n <= sizeof values && H5Tis_variable_str(type) == 0 &&
-        H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) {
-        for (unsigned k = 0; k < n_bytes; k++)
-            values[(at + k) % n] = fuzz_byte(source);
-        H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    }
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (dataset >= 0)
-        H5Dclose(dataset);
-}
-
-static hid_t any_type(unsigned choice)
-{
-    const hid_t types[] = {H5T_STD_U8LE,  H5T_STD_I32LE,  H5T_STD_I64LE,  H5T_STD_U64LE, H5T_STD_I32BE,
-                           H5T_STD_I64BE, H5T_IEEE_F64LE, H5T_IEEE_F32LE, H5T_C_S1};
-    const size_t n = sizeof types / sizeof types[0];
-    hid_t type = H5Tcopy(types[choice % n]);
-    if (choice % n == n - 1)
-        H5Tset_size(type, choice & 128 ? H5T_VARIABLE : 1 + choice / n);
-    return type;
-}
-
-/* Puts another dataset in its place: other sizes, or another type. Chunked, so that vast sizes cost nothing. */
-static void replace(hid_t file, const char *name, fuzz_source *source, bool retype)
-{
-    hid_t old = H5Dopen2(file, name, H5P_DEFAULT);
-    if (old < 0)
-        return;
-    hid_t type = retype ? any_type(fuzz_byte(source)) : H5Dget_type(old), space = H5Dget_space(old);
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    hsize_t size[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
-    int rank = H5Sget_simple_extent_dims(space, size, NULL);
-    if (!retype) {
-        rank = fuzz_byte(source) % 6;
-        for (int k = 0; k < rank; k++)
-            size[k] = fuzz_number(source, 1 + fuzz_byte(source) % 5);
-    }
-    for (int k = 0; k < rank; k++)
-        chunk[k] = 2;
-    hid_t made = rank > 0 ? H5Screate_simple(rank, size, NULL) : H5Screate(H5S_SCALAR);
-    if (rank > 0)
-        H5Pset_chunk(creation, rank, chunk);
-    H5Dclose(old);
-    if (made >= 0 && H5Ldelete(file, name, H5P_DEFAULT) >= 0) {
-        hid_t dataset = H5Dcreate2(file, name, type, made, H5P_DEFAULT, creation, H5P_DEFAULT);
-        if (dataset >= 0)
-            H5Dclose(dataset);
-    }
-    if (made >= 0)
-        H5Sclose(made);
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Pclose(creation);
-}
-
-/* Sets an attribute to a short text or to a number, as they come. */
-static void set_attribute(hid_t object, const char *name, fuzz_source *source)
-{
-    char text[64], *value = text;
-    unsigned n = fuzz_byte(source), as = n / 64 % 4;
-    for (unsigned k = 0; k < sizeof text; k++)
-        text[k] = k < n % 64 ? (char)fuzz_byte(source) : '\0';
-    hid_t type = as == 0 ? H5Tcopy(H5T_C_S1) : as == 1 ? any_type((uint8_t)text[0] & 127) : H5Tcopy(H5T_C_S1);
-    if (as != 1)
-        H5Tset_size(type, as == 0 ? sizeof text : H5T_VARIABLE);
-    hid_t space = H5Screate(H5S_SCALAR);
-    if (H5Aexists(object, name) > 0)
-        H5Adelete(object, name);
-    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute >= 0) {
-        H5Awrite(attribute, type, as >= 2 ? (void *)&value : text);
-        H5Aclose(attribute);
-    }
-    H5Sclose(space);
-    H5Tclose(type);
-}
 
 static void edit(hid_t file, fuzz_source *source)
 {
@@ -108,16 +18,16 @@ static void edit(hid_t file, fuzz_source *source)
     const char *name = sf_fields[fuzz_byte(source) % sf_n_fields].name;
     switch ((enum operation)(fuzz_byte(source) % N_OPERATIONS)) {
     case SET:
-        set_values(file, name, source, 1);
+        fuzz_h5_set(file, name, source, 1);
         break;
     case SET_MORE:
-        set_values(file, name, source, 8);
+        fuzz_h5_set(file, name, source, 8);
         break;
     case RESHAPE:
-        replace(file, name, source, false);
+        fuzz_h5_replace(file, name, source, false);
         break;
     case RETYPE:
-        replace(file, name, source, true);
+        fuzz_h5_replace(file, name, source, true);
         break;
     case REMOVE:
         H5Ldelete(file, name, H5P_DEFAULT);
@@ -130,14 +40,14 @@ static void edit(hid_t file, fuzz_source *source)
             H5Lcreate_hard(file, targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
         break;
     case ATTRIBUTE:
-        set_attribute(file, roots[fuzz_byte(source) % 4], source);
+        fuzz_h5_attribute(file, roots[fuzz_byte(source) % 4], source);
         break;
     case OPTION: {
         const bool origin = fuzz_byte(source) & 1;
         char option[8] = {(char)('a' + fuzz_byte(source) % 26), '\0'};
         hid_t group = H5Gopen2(file, origin ? "/config/origin" : "/config", H5P_DEFAULT);
         if (group >= 0) {
-            set_attribute(group, fuzz_byte(source) & 1 ? "seed" : option, source);
+            fuzz_h5_attribute(group, fuzz_byte(source) & 1 ? "seed" : option, source);
             H5Gclose(group);
         }
         break;
@@ -156,12 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     const uint8_t *good = fuzz_run_bytes(choice & FUZZ_RUN_LIVE, &n_file);
     const char *path = fuzz_path("run.h5");
     fuzz_write(path, n_file, good);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_file_locking(access, 0, 1);
-    hid_t file = H5Fopen(path, H5F_ACC_RDWR, access);
-    H5Pclose(access);
-    FUZZ_REQUIRE(file >= 0);
+    hid_t file = fuzz_h5_open(path);
     for (int k = 0; k < EDITS_MAX && source.n > 0; k++)
         edit(file, &source);
     FUZZ_REQUIRE(H5Fclose(file) >= 0);

@@ -408,6 +408,7 @@ static void vast_chunks(void)
     const hsize_t limit = H5S_UNLIMITED;
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &size, &limit);
     H5Pset_chunk(creation, 1, &chunk);
+    H5Pset_deflate(creation, 1);
     H5Ldelete(file, "/maps/low", H5P_DEFAULT);
     H5Dclose(H5Dcreate2(file, "/maps/low", H5T_STD_U64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
     H5Sclose(space);
