@@ -285,17 +285,36 @@ static int prepare(const sf_app *app, census *c, sf_error *err)
     return 0;
 }
 
+/* The engine that rank 0 would take, on every rank: their memory may differ. Collective. */
+static int choose_engine(const sf_app *app, const census *c, size_t n, sf_engine_options *options, char name[16],
+                         sf_error *err)
+{
+    const char *chosen = "";
+    sf_app_table_prefer(app, &c->problem, options);
+    int code = sf_comm_agree(&app->comm, sf_engine_choose(&c->problem, options, n, &chosen, err), err);
+    snprintf(name, 16, "%s", chosen);
+    options->engine = name;
+    return code ? code : sf_comm_broadcast(&app->comm, 16, name, err);
+}
+
 static int count_with_engine(const sf_app *app, census *c, sf_error *err)
 {
     sf_engine_options options;
     sf_engine *engine = NULL;
+    sf_app_maps maps = {0};
     size_t n = n_counted(&c->problem);
+    char name[16];
     sf_app_engine_options(app, &options);
-    int code = sf_refuse_over(app, &c->problem, n, err);
+    int code = sf_comm_agree(&app->comm, sf_refuse_over(app, &c->problem, n, err), err);
     sf_phase_begin(SF_PHASE_OPEN);
+    if (!code)
+        code = choose_engine(app, c, n, &options, name, err);
+    if (!code)
+        code = sf_app_maps_for_engine(app, &c->problem, &options, &maps, err);
     if (!code)
         code = sf_engine_open(&engine, &c->problem, &options, n, err);
     code = sf_comm_agree(&app->comm, code, err);
+    sf_app_maps_free(&maps);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         code = count_all(app, c, engine, err);

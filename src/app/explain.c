@@ -30,10 +30,13 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
                         sf_error *err)
 {
     const char *const *names = sf_engine_names(), *chosen = NULL;
+    static const sf_map_table there; /* an estimate asks only whether there are maps */
     sf_engine_options options;
     int best = -1;
     sf_app_engine_options(app, &options);
     sf_app_table_prefer(app, problem, &options);
+    if (app->options.settings.table[0])
+        options.maps = &there;
     if (sf_engine_choose(problem, &options, n, &chosen, err) != 0)
         chosen = NULL;
     for (*n_engines = 0; names[*n_engines] && *n_engines < ENGINES_MAX; (*n_engines)++) {

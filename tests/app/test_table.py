@@ -159,12 +159,16 @@ class Use(Table):
         path = self.build("t.h5")
         table = ["--table", path]
         one = self.json("enumerate", SEQUENCE, "--engine", "table")
-        census = self.good("census", "--length", 16).out
+        census, few = self.good("census", "--length", 16).out, self.good("census", "--length", 9).out
+        short = self.build("short.h5", 9)
         self.good("run", *SEARCH, "--output", self.path("run.h5"))
         whole = self.bytes_of(self.path("run.h5"))
         for ranks in (0, 2, 3):
             self.assertEqual(self.json("enumerate", SEQUENCE, *table, ranks=ranks), one)
             self.assertEqual(self.good("census", "--length", 16, *table, ranks=ranks).out, census)
+            if ranks != 3:  # sequence by sequence
+                self.assertEqual(self.good("census", "--length", 9, "--engine", "table", "--table", short, ranks=ranks).out,
+                                 few)
             other = self.path("other.h5")
             self.good("run", *SEARCH, "--output", other, "--force", *table, ranks=ranks)
             self.assertTrue(self.bytes_of(other) == whole, f"{ranks} ranks")
@@ -203,6 +207,7 @@ class Use(Table):
             line = self.refused("enumerate", SEQUENCE, "--table", table, says=[table, says])
             self.assertIn(";", line) if "No such" not in says and "a run file" not in says else None
             self.refused("census", "--length", 16, "--table", table, says=[table, says])
+            self.refused("census", "--length", 16, "--engine", "table", "--table", table, says=[table, says])
             self.refused("run", *SEARCH, "--output", out, "--table", table, says=[table, says])
             for name in os.listdir(self.folder):
                 self.assertFalse(name.startswith("run.h5"), name)
