@@ -22,7 +22,7 @@ typedef struct sf_bench {
     bool all_ranks; /* run on every rank; the others on the first alone */
 } sf_bench;
 
-extern const sf_bench sf_bench_build, sf_bench_sets, sf_bench_histograms, sf_bench_memory; /* bench_table.c */
+extern const sf_bench sf_bench_build, sf_bench_sets, sf_bench_histograms, sf_bench_models, sf_bench_memory; /* bench_table.c */
 extern const sf_bench sf_bench_census;                                                     /* bench_census.c */
 extern const sf_bench sf_bench_threads;                                                    /* bench_threads.c */
 extern const sf_bench sf_bench_run_file;                                                   /* bench_run_file.c */
@@ -49,5 +49,8 @@ sf_map_table sf_bench_maps(const char *lattice, int length, int n_threads);
 
 /* n sequences of `length` residues, each residue H or P alike, the same at every run. */
 void sf_bench_sequences(int length, size_t n, uint32_t *sequences);
+
+/* The same as elements[n][length] of hp (0: H); freed by the caller; NULL when memory is out. */
+uint8_t *sf_bench_elements(int length, size_t n);
 
 #endif

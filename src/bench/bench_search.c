@@ -10,12 +10,17 @@
 #include "core/walk/walk.h"
 #include "dist/maps_mpi.h"
 #include "dist/search_mpi.h"
+#include "dist/share_mpi.h"
 
 typedef struct search_case {
     sf_problem problem;
     sf_search_config config;
     sf_puzzle puzzle;
     int table_length;
+    sf_engine *engine; /* a table, for a batch of sequences */
+    size_t n_sequences;
+    uint8_t *elements;
+    uint64_t *histograms;
     int failed; /* code of the first failure */
 } search_case;
 
@@ -142,6 +147,34 @@ static void build_maps(search_case *c, const sf_comm *comm)
     sf_map_table_free(&maps);
 }
 
+static void batch_work(search_case *c, const sf_comm *comm)
+{
+    int code = sf_share_histograms(comm, c->engine, c->problem.n_scores, c->n_sequences, c->elements, 1, c->histograms, NULL,
+                                   NULL, NULL);
+    if (code && !c->failed)
+        c->failed = code;
+}
+
+static int open_batch(search_case *c, size_t n)
+{
+    sf_engine_options options;
+    sf_engine_options_init(&options);
+    options.engine = "table";
+    c->n_sequences = n;
+    c->elements = sf_bench_elements(c->problem.length, n);
+    c->histograms = calloc(n * (size_t)c->problem.n_scores, sizeof *c->histograms);
+    if (!c->elements || !c->histograms)
+        return SF_ENOMEM;
+    return sf_engine_open(&c->engine, &c->problem, &options, n, NULL);
+}
+
+static void close_batch(search_case *c)
+{
+    sf_engine_close(c->engine);
+    free(c->elements);
+    free(c->histograms);
+}
+
 static void compare(const char *what, const sf_comm *world, rank_work work, search_case *c, bool shares)
 {
     enum { ROUNDS = 5 };
@@ -177,6 +210,14 @@ static int run_ranks(const sf_bench_options *options)
         compare("8 islands, N=20, 50 generations, no table", world, search, &c, true);
     }
     sf_puzzle_close(&c.puzzle);
+    if (!code)
+        code = sf_comm_agree(world, open_batch(&c, options->full ? 100000 : 5000), NULL);
+    if (!code) {
+        char what[64];
+        snprintf(what, sizeof what, "%zu histograms, square 20, no table", c.n_sequences);
+        compare(what, world, batch_work, &c, true);
+    }
+    close_batch(&c);
     return code ? code : c.failed;
 }
 

@@ -203,6 +203,72 @@ static int run_histograms(const sf_bench_options *options)
 
 const sf_bench sf_bench_histograms = {"histograms", "histograms from a table", run_histograms, false};
 
+/* ---- score models other than plain HP ---- */
+
+typedef struct model_questions {
+    sf_map_table maps;
+    sf_table *table;
+    sf_problem problem;
+    uint8_t *elements;
+    uint64_t *histograms;
+    size_t n;
+} model_questions;
+
+static void ask_models(void *context)
+{
+    model_questions *q = context;
+    sf_table_model_histograms(q->table, &q->problem, 0, 1, q->n, q->elements, q->histograms);
+}
+
+static void ask_models_plainly(void *context)
+{
+    model_questions *q = context;
+    sf_table_plain_model_histogram(&q->maps, &q->problem, q->elements, q->histograms);
+}
+
+static int ask_about(model_questions *q, const char *line)
+{
+    sf_score_model model;
+    char what[64];
+    int code = sf_score_model_from_line(&model, line, NULL);
+    if (code == 0)
+        code = sf_problem_init(&q->problem, q->maps.lattice, &model, q->maps.layout.length, NULL);
+    if (code != 0)
+        return code;
+    size_t n_elements = q->n * (size_t)q->problem.length;
+    q->elements = sf_bench_elements(q->problem.length, q->n);
+    q->histograms = calloc(q->n * (size_t)q->problem.n_scores, sizeof *q->histograms);
+    if (!q->elements || !q->histograms)
+        return SF_ENOMEM;
+    for (size_t i = 0; model.n_letters > 2 && i < n_elements; i++) /* all letters */
+        q->elements[i] = (uint8_t)(q->elements[i] + 2 * (i / 3 % (size_t)(model.n_letters / 2)));
+    double s = sf_bench_time(ask_models, q, 0.5) / (double)q->n;
+    snprintf(what, sizeof what, "square %d, %s", q->problem.length, line);
+    sf_bench_figure(what, s, sf_bench_time(ask_models_plainly, q, 0.3), 0);
+    free(q->elements);
+    free(q->histograms);
+    return 0;
+}
+
+static int run_models(const sf_bench_options *options)
+{
+    static const char *const models[] = {"HP:0,0;3", "HP:2,-1;1", "HP:12,-8;20", "hpnx"};
+    int code = 0;
+    (void)options;
+    sf_bench_title("histogram of a sequence, other score models", "the weight of every contact of every map");
+    for (int length = 16; length <= 20; length += 2) {
+        model_questions q = {.maps = sf_bench_maps("square", length, 1), .n = 64};
+        code = code ? code : sf_table_open_maps(&q.table, &q.maps, SF_TABLE_HISTOGRAMS, NULL);
+        for (size_t i = 0; code == 0 && i < sizeof models / sizeof *models; i++)
+            code = ask_about(&q, models[i]);
+        sf_table_close(q.table);
+        sf_map_table_free(&q.maps);
+    }
+    return code;
+}
+
+const sf_bench sf_bench_models = {"models", "histograms for other score models", run_models, false};
+
 /* ---- memory ---- */
 
 static int run_memory(const sf_bench_options *options)
@@ -210,16 +276,18 @@ static int run_memory(const sf_bench_options *options)
     static const length_case cases[] = {{"square", 14, 0, false}, {"square", 16, 0, false}, {"square", 18, 0, false},
                                         {"square", 20, 0, false}, {"square", 22, 0, true},  {"cubic", 14, 0, false}};
     (void)options;
-    printf("\n%-44s %12s %12s %12s %12s\n", "bytes a map", "maps", "map table", "for sets", "histograms");
+    printf("\n%-44s %12s %12s %12s %12s\n", "bytes a map, to 20 residues at most", "maps", "map table", "for sets: 6",
+           "histogr.: 11");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sf_map_table maps = sf_bench_maps(cases[i].lattice, cases[i].length, 1);
         sf_set_table set;
         sf_sliced_table sliced;
         if (sf_set_table_init(&set, &maps, 0, NULL) != 0 || sf_sliced_table_init(&sliced, &maps, NULL) != 0)
             return SF_ENOMEM;
-        double n = (double)maps.n_maps;
-        printf("  %-6s %-35d %12zu %12d %12.2f %12.2f\n", cases[i].lattice, cases[i].length, maps.n_maps,
-               8 * maps.layout.n_words + 4, (double)set.bytes / n, (double)sf_sliced_table_bytes(&sliced) / n);
+        double n = (double)maps.n_maps, sets = (double)set.bytes / n, sliced_bytes = (double)sf_sliced_table_bytes(&sliced) / n;
+        bool over = cases[i].length <= 20 && (sets > 6 || sliced_bytes > 11);
+        printf("  %-6s %-35d %12zu %12d %12.2f %12.2f%s\n", cases[i].lattice, cases[i].length, maps.n_maps,
+               8 * maps.layout.n_words + 4, sets, sliced_bytes, over ? "  over" : "");
         sf_set_table_free(&set);
         sf_sliced_table_free(&sliced);
         sf_map_table_free(&maps);

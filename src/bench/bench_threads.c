@@ -98,24 +98,17 @@ static int run(const sf_bench_options *options)
     sf_census_close(c.census);
 
     c.length = 20;
-    uint32_t *sequences = malloc(c.n_sequences * sizeof *sequences);
-    c.elements = malloc(c.n_sequences * (size_t)c.length);
+    c.elements = sf_bench_elements(c.length, c.n_sequences);
     if (sf_problem_init(&c.problem, sf_lattice_find("square"), sf_score_model_find("hp"), c.length, NULL) == 0)
         c.histograms = calloc(c.n_sequences * (size_t)c.problem.n_scores, sizeof *c.histograms);
-    if (!sequences || !c.elements || !c.histograms)
+    if (!c.elements || !c.histograms)
         return SF_ENOMEM;
-    sf_bench_sequences(c.length, c.n_sequences, sequences);
-    for (size_t i = 0; i < c.n_sequences; i++) {
-        for (int k = 0; k < c.length; k++)
-            c.elements[i * (size_t)c.length + (size_t)k] = !(sequences[i] >> k & 1);
-    }
     if (open_engine(&c, 1, &c.one) != 0 || open_engine(&c, options->n_threads, &c.many) != 0)
         return SF_ENOMEM;
     snprintf(what, sizeof what, "%zu histograms, square 20, table excluded", c.n_sequences);
     compare(what, ask, &c, options->n_threads, true);
     sf_engine_close(c.one);
     sf_engine_close(c.many);
-    free(sequences);
     free(c.elements);
     free(c.histograms);
     return 0;

@@ -10,8 +10,8 @@
 #include "core/base/isa.h"
 
 static const sf_bench *const benches[] = {
-    &sf_bench_build,   &sf_bench_sets,  &sf_bench_histograms, &sf_bench_memory,   &sf_bench_census, &sf_bench_walk,
-    &sf_bench_threads, &sf_bench_paper, &sf_bench_ranks,      &sf_bench_run_file, &sf_bench_bound,
+    &sf_bench_build, &sf_bench_sets,    &sf_bench_histograms, &sf_bench_models, &sf_bench_memory,   &sf_bench_census,
+    &sf_bench_walk,  &sf_bench_threads, &sf_bench_paper,      &sf_bench_ranks,  &sf_bench_run_file, &sf_bench_bound,
 };
 
 enum { N_BENCHES = sizeof benches / sizeof *benches };
@@ -88,6 +88,20 @@ void sf_bench_sequences(int length, size_t n, uint32_t *sequences)
         z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
         sequences[i] = (uint32_t)(z ^ (z >> 31)) & ((UINT32_C(1) << length) - 1);
     }
+}
+
+uint8_t *sf_bench_elements(int length, size_t n)
+{
+    uint32_t *sequences = malloc(n * sizeof *sequences);
+    uint8_t *elements = malloc(n * (size_t)length);
+    if (sequences && elements)
+        sf_bench_sequences(length, n, sequences);
+    for (size_t i = 0; sequences && elements && i < n; i++) {
+        for (int k = 0; k < length; k++)
+            elements[i * (size_t)length + (size_t)k] = !(sequences[i] >> k & 1);
+    }
+    free(sequences);
+    return elements;
 }
 
 static int usage(FILE *file)
