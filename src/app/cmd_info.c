@@ -2,8 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/census.h"
 #include "app/json.h"
 #include "app/run_view.h"
+#include "io/census_file.h"
 
 /* Sequences that have the best fitness. */
 static size_t count_best(const sf_known *known, int32_t best)
@@ -113,6 +115,8 @@ static int info(sf_app *app, sf_error *err)
     sf_run_view view;
     if (!sf_app_speaks(app))
         return 0;
+    if (sf_census_file_is(app->options.words[0]))
+        return sf_census_info(app->options.words[0], app->options.settings.format != 0, err);
     int code = sf_run_view_open(&view, app->options.words[0], err);
     if (!code && app->options.settings.format)
         code = print_json(&view, err);
@@ -128,7 +132,8 @@ const sf_command sf_command_info = {
     .name = "info",
     .words = "RUN.h5",
     .summary = "what a run was, where it stands, what it found",
-    .text = "Tells what a run file holds, also while the run goes on or after it was killed.",
+    .text = "Tells what a run file holds, also while the run goes on or after it was killed; or what a census file "
+            "holds.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -251,6 +251,15 @@ static const sf_option copy[] = {
 };
 const sf_option_group sf_group_copy = GROUP("Copy", copy);
 
+static const sf_option census[] = {
+    {"histograms", NULL, SF_OPTION_FLAG, FIELD(histograms),
+     .help = "count every sequence's whole histogram too, and tell which there are (takes 100 bytes a sequence)"},
+    {"output", "C.h5", SF_OPTION_TEXT, FIELD(output),
+     .help = "write the fitness and best score of every sequence, and the histograms, to a file"},
+    {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "replace an existing output"},
+};
+const sf_option_group sf_group_census = GROUP("Census", census);
+
 /* The paper: three-star puzzles of 16 residues on the square lattice. */
 static const sf_preset_pair paper[] = {
     {"length", "16"},      {"lattice", "square"},   {"trials", "25"}, {"islands", "1"},

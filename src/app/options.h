@@ -45,7 +45,7 @@ typedef struct sf_option_group {
 
 extern const sf_option_group sf_group_common, sf_group_problem, sf_group_length, sf_group_engine, sf_group_proof,
     sf_group_enumerate, sf_group_kept, sf_group_search, sf_group_run, sf_group_output, sf_group_levels, sf_group_verify,
-    sf_group_copy, sf_group_table, sf_group_table_build;
+    sf_group_copy, sf_group_census, sf_group_table, sf_group_table_build;
 
 typedef enum sf_origin { SF_ORIGIN_DEFAULT, SF_ORIGIN_PRESET, SF_ORIGIN_FILE, SF_ORIGIN_COMMAND_LINE } sf_origin;
 

@@ -35,6 +35,8 @@ typedef struct sf_settings {
     char file[SF_TEXT_SIZE];
     bool solutions;
     int64_t count;
+    /* census */
+    bool histograms;
     /* verify */
     int64_t recount; /* index into plain, table, walk, ... */
     int64_t sample;  /* 0: all */

@@ -9,6 +9,7 @@
 
 #include "io/apart.h"
 #include "io/blake2b.h"
+#include "io/census_file.h"
 #include "io/h5.h"
 #include "io/seal.h"
 #include "io/table_file.h"
@@ -18,7 +19,7 @@ enum { BLOCK_BYTES = 1 << 20, ATTRIBUTE_BYTES_MAX = 1 << 24, HASH_SIZE = 32 };
 typedef struct digest {
     sf_h5 *h5;
     sf_blake2b hash;
-    bool is_ours; /* a run or a table: leave /provenance out */
+    bool is_ours; /* a run, a table or a census: leave /provenance out */
     int code;    /* of the callbacks */
 } digest;
 
@@ -305,7 +306,7 @@ static herr_t add_link(hid_t root, const char *name, const H5L_info_t *info, voi
     return 0;
 }
 
-/* Run files, enumerations and tables have titles of their own; other files may have any, or none. */
+/* Our kinds of files have titles of their own; other files may have any, or none. */
 static int find_kind(digest *d)
 {
     htri_t exists = H5Aexists(d->h5->file, "title");
@@ -320,7 +321,7 @@ static int find_kind(digest *d)
         if (H5Aread(attribute, type, &title) < 0)
             code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
         d->is_ours = title && (strcmp(title, "Starfold run") == 0 || strcmp(title, "Starfold enumeration") == 0 ||
-                               strcmp(title, SF_TABLE_TITLE) == 0);
+                               strcmp(title, SF_TABLE_TITLE) == 0 || strcmp(title, SF_CENSUS_TITLE) == 0);
         H5free_memory(title);
     }
     if (type >= 0)

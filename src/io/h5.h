@@ -96,8 +96,8 @@ int sf_h5_block_write(sf_h5 *h5, const char *name, hid_t dataset, hid_t type, in
 int sf_h5_block_read(sf_h5 *h5, const char *name, hid_t dataset, hid_t type, int rank, const hsize_t *start,
                      const hsize_t *count, void *values);
 
-/* Dimension scales: names the axes of a dataset; points from its axes to scales, by path; makes a dataset a scale, with
- * the axes that use it. */
+/* Dimension scales: names the axes of a dataset; points from its axes to scales, by path (NULL: an axis without one); makes
+ * a dataset a scale, with the axes that use it. */
 typedef struct sf_h5_user {
     const char *dataset; /* path */
     int axis;

@@ -43,6 +43,9 @@ int sf_h5_axes_attach(sf_h5 *h5, hid_t dataset, int rank, const char *const *sca
     hobj_ref_t reference[H5S_MAX_RANK];
     hvl_t list[H5S_MAX_RANK];
     for (int k = 0; k < rank; k++) {
+        list[k] = (hvl_t){0, NULL};
+        if (!scales[k])
+            continue;
         if (H5Rcreate(&reference[k], h5->file, scales[k], H5R_OBJECT, H5I_INVALID_HID) < 0)
             return sf_h5_fail(h5, scales[k], "cannot be pointed to");
         list[k] = (hvl_t){1, &reference[k]};

@@ -4,28 +4,22 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef enum kind { TEXT, INT32, UINT64 } kind;
+#include "io/h5_scalars.h"
 
-typedef struct scalar {
-    const char *name, *units, *description;
-    kind kind;
-    size_t offset, size;
-} scalar;
+#define FIELD(member) SF_H5_FIELD(sf_table_about, member)
 
-#define FIELD(member) offsetof(sf_table_about, member), sizeof((sf_table_about *)NULL)->member
-
-static const scalar scalars[] = {
-    {"/provenance/program", "", "program that wrote the file", TEXT, FIELD(program)},
-    {"/provenance/version", "", "version of the program", TEXT, FIELD(version)},
-    {"/provenance/revision", "", "revision of the program's source", TEXT, FIELD(revision)},
-    {"/provenance/schema", "", "version of this layout of tables", INT32, FIELD(schema)},
-    {"/table/lattice", "", "lattice on which chains fold", TEXT, FIELD(lattice)},
-    {"/table/length", "residue", "residues of a chain", INT32, FIELD(length)},
-    {"/table/letters", "", "alphabet of the sequences that the table is for", TEXT, FIELD(letters)},
-    {"/table/maps", "map", "distinct contact maps", UINT64, FIELD(n_maps)},
+static const sf_h5_scalar scalars[] = {
+    {"/provenance/program", "", "program that wrote the file", SF_H5_TEXT, FIELD(program)},
+    {"/provenance/version", "", "version of the program", SF_H5_TEXT, FIELD(version)},
+    {"/provenance/revision", "", "revision of the program's source", SF_H5_TEXT, FIELD(revision)},
+    {"/provenance/schema", "", "version of this layout of tables", SF_H5_INT32, FIELD(schema)},
+    {"/table/lattice", "", "lattice on which chains fold", SF_H5_TEXT, FIELD(lattice)},
+    {"/table/length", "residue", "residues of a chain", SF_H5_INT32, FIELD(length)},
+    {"/table/letters", "", "alphabet of the sequences that the table is for", SF_H5_TEXT, FIELD(letters)},
+    {"/table/maps", "map", "distinct contact maps", SF_H5_UINT64, FIELD(n_maps)},
     {"/table/conformations", "conformation", "conformations of a chain, up to rotation and reflection: the sum of /maps/count",
-     UINT64, FIELD(conformations)},
-    {"/table/max_contacts", "contact", "most contacts of a map", INT32, FIELD(max_contacts)},
+     SF_H5_UINT64, FIELD(conformations)},
+    {"/table/max_contacts", "contact", "most contacts of a map", SF_H5_INT32, FIELD(max_contacts)},
 };
 enum { N_SCALARS = sizeof scalars / sizeof scalars[0] };
 
@@ -52,12 +46,6 @@ void *sf_table_array_values(const sf_map_table *maps, int array)
     return array == SF_TABLE_LOW ? (void *)maps->low : array == SF_TABLE_HIGH ? (void *)maps->high : (void *)maps->count;
 }
 
-static int describe(sf_h5 *h5, hid_t dataset, const char *units, const char *description)
-{
-    int code = sf_h5_attr_text(h5, dataset, "units", units);
-    return code ? code : sf_h5_attr_text(h5, dataset, "description", description);
-}
-
 int sf_table_array_create(sf_h5 *h5, int array, size_t n_maps, hid_t *dataset)
 {
     const sf_table_array *a = &sf_table_arrays[array];
@@ -69,59 +57,8 @@ int sf_table_array_create(sf_h5 *h5, int array, size_t n_maps, hid_t *dataset)
                                  .packed = true};
     int code = sf_h5_dataset_create(h5, a->name, sf_table_array_stored(array), &layout, dataset);
     if (!code)
-        code = describe(h5, *dataset, a->units, a->description);
+        code = sf_h5_describe(h5, *dataset, a->units, a->description);
     return code ? code : sf_h5_axes_name(h5, *dataset, 1, &axis);
-}
-
-/* Only closing a small dataset writes its values. */
-static int close_written(sf_h5 *h5, const char *name, hid_t dataset, int code)
-{
-    if (dataset >= 0 && H5Dclose(dataset) < 0 && !code)
-        code = sf_h5_fail(h5, name, "cannot be written");
-    return code;
-}
-
-/* ---- scalars ---- */
-
-static hid_t stored_type(const scalar *s, const char *text)
-{
-    size_t n = s->kind == TEXT ? strlen(text) : 0;
-    return s->kind == TEXT ? sf_h5_text_type(n ? n : 1) : H5Tcopy(s->kind == INT32 ? H5T_STD_I32LE : H5T_STD_U64LE);
-}
-
-static hid_t native_type(const scalar *s)
-{
-    return s->kind == INT32 ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT64;
-}
-
-static int write_scalar(sf_h5 *h5, const scalar *s, const void *value)
-{
-    const sf_h5_layout layout = {.rank = 0, .growing = -1};
-    hid_t type = stored_type(s, value), dataset = H5I_INVALID_HID;
-    int code = type < 0 ? sf_h5_fail(h5, s->name, "the type cannot be made")
-                        : sf_h5_dataset_create(h5, s->name, type, &layout, &dataset);
-    if (!code)
-        code = describe(h5, dataset, s->units, s->description);
-    if (!code)
-        code = sf_h5_block_write(h5, s->name, dataset, s->kind == TEXT ? type : native_type(s), 0, NULL, NULL, value);
-    code = close_written(h5, s->name, dataset, code);
-    if (type >= 0)
-        H5Tclose(type);
-    return code;
-}
-
-static int read_scalar(sf_h5 *h5, const scalar *s, void *value)
-{
-    if (s->kind == TEXT)
-        return sf_h5_text_read(h5, s->name, s->size, value);
-    const sf_h5_demand demand = {.type = s->kind == INT32 ? H5T_STD_I32LE : H5T_STD_U64LE, .growing = -1};
-    hid_t dataset;
-    int code = sf_h5_dataset_open(h5, s->name, &demand, &dataset);
-    if (!code)
-        code = sf_h5_block_read(h5, s->name, dataset, native_type(s), 0, NULL, NULL, value);
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    return code;
 }
 
 /* ---- the layout of the bits ---- */
@@ -151,12 +88,12 @@ static int write_pairs(sf_h5 *h5, const sf_contact_layout *layout)
     list_pairs(layout, list);
     int code = sf_h5_dataset_create(h5, pairs, H5T_STD_U8LE, &place, &dataset);
     if (!code)
-        code = describe(h5, dataset, "residue", "the two residues, from 0, whose contact each bit of a map is");
+        code = sf_h5_describe(h5, dataset, "residue", "the two residues, from 0, whose contact each bit of a map is");
     if (!code)
         code = sf_h5_axes_name(h5, dataset, 2, axes);
     if (!code)
         code = sf_h5_block_write(h5, pairs, dataset, H5T_NATIVE_UINT8, 2, start, count, list);
-    return close_written(h5, pairs, dataset, code);
+    return sf_h5_close_written(h5, pairs, dataset, code);
 }
 
 int sf_table_layout_check(sf_h5 *h5, const sf_contact_layout *layout)
@@ -184,15 +121,12 @@ int sf_table_header_write(sf_h5 *h5, const sf_table_about *about, const sf_conta
     int code = sf_h5_attr_text(h5, h5->file, "title", SF_TABLE_TITLE);
     for (size_t k = 0; k < sizeof groups / sizeof groups[0] && !code; k++)
         code = sf_h5_group_create(h5, groups[k]);
-    for (size_t k = 0; k < N_SCALARS && !code; k++)
-        code = write_scalar(h5, &scalars[k], (const char *)about + scalars[k].offset);
+    if (!code)
+        code = sf_h5_scalars_write(h5, N_SCALARS, scalars, about);
     return code ? code : write_pairs(h5, layout);
 }
 
 int sf_table_header_read(sf_h5 *h5, sf_table_about *about)
 {
-    int code = 0;
-    for (size_t k = 0; k < N_SCALARS && !code; k++)
-        code = read_scalar(h5, &scalars[k], (char *)about + scalars[k].offset);
-    return code;
+    return sf_h5_scalars_read(h5, N_SCALARS, scalars, about);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """census gives the published numbers of all sequences, alone and over ranks; with other letters what enumerate gives."""
 import itertools
+import os
 import unittest
 
 from starfold_app import Case, counts, table
@@ -77,6 +78,107 @@ class Census(Case):
             self.assertEqual(other["fitness_histogram"], hp["fitness_histogram"])
             self.assertEqual(other["max_score_histogram"][::unit], hp["max_score_histogram"])
             self.assertEqual(other["unique_best"], hp["unique_best"])
+
+    def test_histograms(self):
+        census = self.json("census", "--length", "8", "--histograms")
+        given = census["histograms"]
+        shapes = {}
+        names = [format(i, "08b").translate({48: "H", 49: "P"}) for i in range(256)]
+        text = self.write("all.txt", "".join(name + "\n" for name in names))
+        for result in self.json("enumerate", "--file", text)["results"]:
+            shapes.setdefault(tuple(trimmed(result["histogram"])), []).append(result["sequence"])
+        width = len(census["max_score_histogram"])
+        self.assertEqual(given["distinct"], len(shapes))
+        self.assertEqual(given["most_shared"], max(map(len, shapes.values())))
+        self.assertEqual(sum(entry["sequences"] for entry in given["by_fitness"]), 256)
+        for entry in given["by_fitness"]:
+            mine = [shape for shape in shapes if sum(n > 0 for n in shape) == entry["fitness"]]
+            self.assertEqual(entry["distinct"], len(mine))
+            for score in range(width):
+                counts_here = sorted((shape + (0,) * width)[score] for shape in mine for _ in shapes[shape])
+                self.assertEqual(entry["least"][score], counts_here[0])
+                self.assertEqual(entry["median"][score], counts_here[(len(counts_here) - 1) // 2])
+                self.assertEqual(entry["greatest"][score], counts_here[-1])
+        text = self.good("census", "--length", "8", "--histograms").out
+        self.assertIn(f"distinct histograms          {len(shapes)}", text)
+
+    def test_file(self):
+        """The same bytes however it was made; info and digest know it."""
+        path, other = self.path("a.h5"), self.path("b.h5")
+        words = ["census", "--length", "11", "--histograms", "--format", "json", "--output"]
+        said = self.json(*words, path)
+        with open(path, "rb") as file:
+            right = file.read()
+        for how, more in [(["--threads", "3"], {}), (["--threads", "2"], {"ranks": 3}), (["--engine", "walk"], {}),
+                          ([], {"env": {"STARFOLD_ISA": "portable"}}), (["--engine", "table"], {"ranks": 2})]:
+            self.assertEqual(self.json(*words, other, "--force", *how, **more), said, f"{how} {more}")
+            with open(other, "rb") as file:
+                self.assertEqual(file.read(), right, f"{how} {more}")
+        about = self.json("info", path)
+        self.assertEqual(about["kind"], "census")
+        for key in ["length", "lattice", "sequences", "unique_best", "max_score_histogram", "sequences_with_gaps"]:
+            self.assertEqual(about[key], said[key], key)
+        self.assertEqual(trimmed(about["fitness_histogram"]), said["fitness_histogram"])
+        self.assertEqual(about["distinct_histograms"], said["histograms"]["distinct"])
+        self.assertIn("all sequences of 11 residues", self.good("info", path).out)
+        self.assertEqual(len(self.good("digest", path).out.split()[0]), 64)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.h5", "b.h5"])
+
+    def test_file_contents(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("this Python has no h5py")
+        path = self.path("a.h5")
+        for length, more in [(7, []), (8, []), (6, ["--engine", "walk"]), (7, ["--lattice", "cubic"])]:
+            self.good("census", "--length", length, "--histograms", "--output", path, "--force", *more)
+            names = [format(i, f"0{length}b").translate({48: "H", 49: "P"}) for i in range(2 ** length)]
+            text = self.write("all.txt", "".join(name + "\n" for name in names))
+            results = self.json("enumerate", "--file", text, *more)["results"]
+            with h5py.File(path) as file:
+                width = int(file["census/n_scores"][()])
+                shapes = {}
+                for result in results:
+                    shape = (trimmed(result["histogram"]) + [0] * width)[:width]
+                    shapes.setdefault(tuple(shape), []).append(result["sequence"])
+                self.assertEqual(file["sequences/fitness"][:].tolist(), [r["distinct_scores"] for r in results])
+                self.assertEqual(file["sequences/best_score"][:].tolist(), [r["max_score"] for r in results])
+                self.assertEqual(file["shapes/histogram"][:].tolist(), [list(shape) for shape in sorted(shapes)])
+                self.assertEqual(file["shapes/sequences"][:].tolist(), [len(shapes[shape]) for shape in sorted(shapes)])
+                self.assertEqual(file["shapes/letters"].asstr()[:].tolist(), [min(shapes[shape]) for shape in sorted(shapes)])
+                self.assertEqual(file["shapes/histogram"].dims[1][0][:].tolist(), list(range(width)))
+
+    def test_more_letters(self):
+        """A model of three letters with negative weights, sequence by sequence."""
+        model = self.write("three.txt", "    H P X\nH  1 0 -1\nP  0 0 0\nX -1 0 1\n")
+        path, other = self.path("a.h5"), self.path("b.h5")
+        words = ["census", "--length", "6", "--score-model", model, "--histograms", "--format", "json", "--output"]
+        said = self.json(*words, path)
+        self.assertEqual(said["sequences"], 3 ** 6)
+        self.assertEqual(sum(entry["sequences"] for entry in said["histograms"]["by_fitness"]), 3 ** 6)
+        self.json(*words, other, ranks=2)
+        with open(path, "rb") as one, open(other, "rb") as two:
+            self.assertEqual(one.read(), two.read())
+        self.assertEqual(self.json("info", path)["min_score"], said["min_score"])
+
+    def test_file_refused(self):
+        path = self.path("a.h5")
+        self.good("census", "--length", "6", "--output", path)
+        self.refused("census", "--length", "6", "--output", path, says=["exists", "--force"])
+        self.refused("census", "--length", "6", "--output", self.folder, says="is a folder")
+        self.refused("census", "--length", "6", "--output", self.path("no/a.h5"), says="/no'")
+        self.refused("census", "--length", "20", "--histograms", "--memory-limit", "100M",
+                     says=["with --histograms", "needs", "100 MiB are allowed"])
+        self.refused("census", "--length", "20", "--histograms", "--engine", "walk", "--memory-limit", "64M",
+                     says=["histograms of all sequences", "64"])
+        with open(path, "rb") as file:
+            whole = file.read()
+        for n, damaged in enumerate([whole[:1000], whole[:-1], whole[:4000] + b"x" + whole[4001:]]):
+            broken = self.path(f"broken{n}.h5")
+            with open(broken, "wb") as file:
+                file.write(damaged)
+            self.refused("info", broken, says=broken)
+        self.refused("census", "--length", "6", "--output", "/dev/full", "--force", says="/dev/full", status=1)
 
     def test_text(self):
         text = self.good("census", "--length", "9").out

@@ -10,7 +10,7 @@ OPTIONS = {
            "--time-limit --checkpoint-interval --checkpoint-seconds --lattice --score-model --explain --engine",
     "resume": "--generations --time-limit --checkpoint-interval --checkpoint-seconds",
     "enumerate": "--file --engine --solutions --lattice --top-counts --node-limit --max-seconds --refuse-over --explain",
-    "census": "--length --lattice --explain",
+    "census": "--length --lattice --explain --histograms --output --force",
     "levels": "--count",
     "info": "",
     "verify": "--recount --sample",

@@ -177,6 +177,30 @@ static int call_census(const sf_problem *problem, sf_error *err)
     return status;
 }
 
+static int call_census_shapes(const sf_problem *problem, sf_error *err)
+{
+    sf_map_table table;
+    sf_census_plan *plan = NULL;
+    sf_census census = {0};
+    sf_shapes shapes = {0};
+    sf_shapes_summary summary = {0};
+    int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
+    shapes.n_scores = table.max_contacts + 1;
+    if (status == SF_OK)
+        status = sf_census_open(&plan, &table, SF_CENSUS_HISTOGRAMS, err);
+    sf_map_table_free(&table);
+    if (status == SF_OK)
+        status = sf_census_count_shapes(plan, 1, 3, 1, NULL, NULL, &census, &shapes, err);
+    if (status == SF_OK)
+        sf_shapes_settle(&shapes);
+    if (status == SF_OK)
+        status = sf_shapes_summarise(&shapes, &summary, err);
+    sf_shapes_summary_free(&summary);
+    sf_shapes_free(&shapes);
+    sf_census_close(plan);
+    return status;
+}
+
 static void check_call(int (*call)(const sf_problem *problem, sf_error *err), int least_failures)
 {
     sf_problem problem;
@@ -239,6 +263,7 @@ static void test_table(void)
 static void test_census(void)
 {
     check_call(call_census, 40);
+    check_call(call_census_shapes, 40);
 }
 
 const test_case test_cases[] = {

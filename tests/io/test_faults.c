@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/census_file.h"
 #include "io/digest.h"
 #include "sample_run.h"
 
@@ -189,6 +190,46 @@ static int digest(sf_error *err)
     return code;
 }
 
+/* A census of chains of three residues, as it might be: small, but of every kind of dataset. */
+static int write_census(sf_error *err)
+{
+    static uint64_t row[] = {4, 1, 1, 1, 5, 0, 3, 0}, sequences[] = {0, 3, 1}, n_shapes[] = {0, 1, 1}, range[18];
+    static const uint64_t fitness[] = {0, 3, 5}, best_score[] = {3, 5};
+    static const uint8_t each[8] = {1, 1, 2, 2, 2, 2, 2, 1};
+    const sf_shapes shapes = {.n_scores = 2, .n = 2, .room = 2, .row = row};
+    const sf_shapes_summary summary = {2, 5, sequences, n_shapes, range};
+    const sf_census_data data = {
+        .about = {.lattice = "square", .length = 3, .letters = "HP", .model = "hp", .n_scores = 2, .n_sequences = 8,
+                  .n_shapes = 2},
+        .fitness = fitness,
+        .best_score = best_score,
+        .each_fitness = each,
+        .each_best = each,
+        .shapes = &shapes,
+        .summary = &summary};
+    return sf_census_file_write(path, &data, err);
+}
+
+static int read_census(sf_error *err)
+{
+    static char census_path[300];
+    const char *run_path = path;
+    sf_census_about about;
+    uint64_t fitness[SF_CENSUS_SCORES_MAX + 1], best_score[SF_CENSUS_SCORES_MAX];
+    enum kind kind = armed;
+    armed = NOTHING;
+    snprintf(census_path, sizeof census_path, "%s.census", run_path);
+    path = census_path;
+    int code = access(path, F_OK) == 0 ? 0 : write_census(err);
+    path = run_path;
+    armed = kind;
+    reading = true;
+    if (!code)
+        code = sf_census_file_read(&about, fitness, best_score, census_path, err);
+    reading = false;
+    return code;
+}
+
 static bool is_same(const uint8_t *bytes, size_t n)
 {
     size_t m;
@@ -256,6 +297,7 @@ static void test_allocations(void)
     CU_ASSERT_TRUE(try_all(write_live, ALLOCATION, false, "live") > 20);
     CU_ASSERT_TRUE(try_all(write_perf, ALLOCATION, false, "perf") > 2);
     CU_ASSERT_TRUE(try_all(digest, ALLOCATION, false, "digest") > 20);
+    CU_ASSERT_TRUE(try_all(write_census, ALLOCATION, false, "census") > 10);
     sample_free(&run);
 }
 
@@ -267,6 +309,8 @@ static void test_calls(void)
     CU_ASSERT_TRUE(try_all(write_live, CALL, false, "live") > 500);
     CU_ASSERT_TRUE(try_all(write_perf, CALL, false, "perf") > 10);
     CU_ASSERT_TRUE(try_all(digest, CALL, false, "digest") > 500);
+    CU_ASSERT_TRUE(try_all(write_census, CALL, false, "census") > 200);
+    CU_ASSERT_TRUE(try_all(read_census, CALL, false, "reading a census") > 100);
     sample_free(&run);
 }
 
@@ -276,6 +320,7 @@ static void test_full_disk(void)
     CU_ASSERT_TRUE(try_all(write_whole, WRITING, true, "writing") > 20);
     CU_ASSERT_TRUE(try_all(write_perf, WRITING, true, "perf") > 5);
     CU_ASSERT_TRUE(try_all(write_live, WRITING, true, "live") > 20);
+    CU_ASSERT_TRUE(try_all(write_census, WRITING, true, "census") > 20);
     sample_free(&run);
 }
 

@@ -380,12 +380,18 @@ uint64_t sf_census_memory(const sf_census_plan *plan)
     return sizeof *plan + plan->trie.bytes;
 }
 
-uint64_t sf_census_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads)
+uint64_t sf_census_open_bytes(const sf_lattice *lattice, int length, sf_census_kind kind)
 {
-    /* sorting: two keys of 16 bytes a map, and later less than that for the trie; counting: entries of 4 bytes a map on
-     * each level, of which some five are long, a thread; counts of 4 bytes beside all of these */
-    uint64_t maps = sf_map_table_expected(lattice, length), more = kind == SF_CENSUS_HISTOGRAMS;
-    return maps * (32 + 8 * more) + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 22 * (1 + more);
+    /* two keys of 16 bytes a map are sorted, and counts of 4 bytes with them */
+    return sf_map_table_expected(lattice, length) * (kind == SF_CENSUS_HISTOGRAMS ? 40 : 32);
+}
+
+uint64_t sf_census_count_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads)
+{
+    /* some 6 bytes a map are the trie; on each level are entries of 4 bytes for the H branch, of which some five are long, a
+     * thread; counts of 4 bytes beside all of these */
+    uint64_t maps = sf_map_table_expected(lattice, length), counts = kind == SF_CENSUS_HISTOGRAMS;
+    return maps * (6 + 4 * counts) + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 18 * (1 + counts);
 }
 
 uint64_t sf_census_shapes_bytes(int length, int n_scores)

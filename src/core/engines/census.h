@@ -54,8 +54,10 @@ void sf_census_add(sf_census *sum, const sf_census *other);
  * where not NULL (room is there). The oracle, and what benchmarks compare with: square 16 residues take seconds. */
 void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census, sf_shapes *shapes);
 
-/* Bytes that opening takes at its highest, and threads while they count, about; the maps and shapes not included. */
-uint64_t sf_census_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads);
+/* Bytes that opening takes at its highest, the maps not included, and bytes that a plan with threads that count takes, the
+ * shapes not included; about. */
+uint64_t sf_census_open_bytes(const sf_lattice *lattice, int length, sf_census_kind kind);
+uint64_t sf_census_count_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads);
 
 /* Bytes of the rows that sf_census_count_shapes appends in all. */
 uint64_t sf_census_shapes_bytes(int length, int n_scores);

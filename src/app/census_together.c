@@ -1,0 +1,128 @@
+/* The census from the table of contact maps: all sequences together (core/engines/census.h). Every rank has the maps and
+ * takes one part of the sequences. */
+#include <string.h>
+
+#include "app/census.h"
+#include "app/phases.h"
+#include "app/table_source.h"
+#include "core/base/memory.h"
+
+/* What takes most: building the maps, laying them out, or counting and what it gives. */
+uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem)
+{
+    const sf_settings *settings = &app->options.settings;
+    sf_census_kind kind = settings->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
+    uint64_t shapes = settings->histograms ? sf_census_shapes_bytes(problem->length, SF_TABLE_SCORES) : 0;
+    uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
+    uint64_t opening = sf_map_table_bytes(problem->lattice, problem->length) +
+                       sf_census_open_bytes(problem->lattice, problem->length, kind);
+    uint64_t counting = sf_census_count_bytes(problem->lattice, problem->length, kind, sf_app_threads(app)) +
+                        sf_census_result_bytes(app, UINT64_C(1) << problem->length, shapes);
+    uint64_t most = building > opening ? building : opening;
+    return counting > most ? counting : most;
+}
+
+/* Seconds, from what was measured: 7 ns a conformation to build, then 2.6 times more for each residue. */
+double sf_census_together_seconds(const sf_app *app, const sf_problem *problem)
+{
+    double threads = sf_app_threads(app) * app->comm.size, scale = problem->lattice->dimension == 2 ? 22 : 16, count = 2.5;
+    for (int n = problem->length; n < scale; n++)
+        count /= 2.6;
+    for (int n = problem->length; n > scale; n--)
+        count *= 2.6;
+    return 7e-9 * (double)sf_lattice_conformations(problem->lattice, problem->length) / threads +
+           count / threads;
+}
+
+bool sf_census_can_together(const sf_app *app, const sf_problem *problem)
+{
+    return app->options.settings.engine == 0 && sf_score_model_is_hp(problem->model) &&
+           sf_map_table_length_check(problem->lattice, problem->length, NULL) == 0;
+}
+
+static int check_memory(const sf_app *app, const sf_problem *problem, sf_error *err)
+{
+    char needed[32], allowed[32];
+    uint64_t limit = app->options.settings.memory_limit ? app->options.settings.memory_limit : sf_memory_available();
+    uint64_t bytes = sf_census_together_bytes(app, problem);
+    if (bytes <= limit)
+        return 0;
+    return sf_fail(err, SF_ELIMIT,
+                   "a census of %d residues on the %s lattice%s needs %s of memory, %s are allowed; take %s",
+                   problem->length, problem->lattice->name,
+                   app->options.settings.histograms ? " with --histograms" : "", sf_bytes_text(bytes, needed),
+                   sf_bytes_text(limit, allowed),
+                   app->options.settings.histograms ? "a shorter --length, or leave --histograms"
+                                                    : "--engine walk, which needs little and takes long");
+}
+
+/* Sums the ranks' parts. Collective. */
+static int sum_parts(const sf_app *app, sf_app_census *c, const sf_census *part, sf_error *err)
+{
+    uint64_t all[3 + 2 * SF_TABLE_SCORES + 1] = {part->sequences, part->unique_best, part->sequences_with_gaps};
+    uint64_t *fitness = all + 3, *best = fitness + SF_TABLE_SCORES + 1;
+    memcpy(fitness, part->fitness, sizeof part->fitness);
+    memcpy(best, part->best, sizeof part->best);
+    int code = sf_comm_sum(&app->comm, sizeof all / sizeof all[0], all, err);
+    c->n_sequences = all[0];
+    c->n_unique = all[1];
+    c->n_gaps = all[2];
+    memcpy(c->fitness, fitness, sizeof part->fitness);
+    memcpy(c->max_score, best, sizeof part->best);
+    return code;
+}
+
+/* Numbers in the order of the letters have H as 0 and the first residue highest; the core's have H as 1 and the last
+ * residue highest. A chain and its reverse have the same entries, so it is enough to turn the array round. */
+static void turn_round(uint8_t *entry, uint64_t n)
+{
+    for (uint64_t i = 0, k = n - 1; i < k; i++, k--) {
+        uint8_t swap = entry[i];
+        entry[i] = entry[k];
+        entry[k] = swap;
+    }
+}
+
+static int take_results(const sf_app *app, sf_app_census *c, sf_error *err)
+{
+    int code = 0;
+    if (c->each_fitness)
+        code = sf_census_gather_each(app, c, err);
+    if (!code && c->each_fitness && app->comm.rank == 0) {
+        turn_round(c->each_fitness, c->total);
+        turn_round(c->each_best, c->total);
+    }
+    if (!code && app->options.settings.histograms)
+        code = sf_census_gather_shapes(app, c, err);
+    return code;
+}
+
+int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
+{
+    sf_app_maps maps = {0};
+    sf_census_plan *plan = NULL;
+    sf_census part = {0};
+    sf_engine_options options;
+    bool histograms = app->options.settings.histograms;
+    sf_app_engine_options(app, &options);
+    int code = sf_comm_agree(&app->comm, check_memory(app, &c->problem, err), err);
+    sf_phase_begin(SF_PHASE_OPEN);
+    if (!code)
+        code = sf_app_maps_get(app, &c->problem, &options, &maps, err);
+    if (!code) {
+        c->shapes.n_scores = histograms ? maps.table.max_contacts + 1 : 0;
+        code = sf_census_open(&plan, &maps.table, histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, err);
+    }
+    sf_app_maps_free(&maps);
+    sf_phase_begin(SF_PHASE_COUNT);
+    if (!code) {
+        const sf_census_each each = {.fitness = c->each_fitness, .best = c->each_best};
+        code = sf_census_count_shapes(plan, (size_t)app->comm.rank, (size_t)app->comm.size, options.n_threads, NULL,
+                                      c->each_fitness ? &each : NULL, &part, histograms ? &c->shapes : NULL, err);
+    }
+    sf_census_close(plan);
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code)
+        code = sum_parts(app, c, &part, err);
+    return code ? code : take_results(app, c, err);
+}
