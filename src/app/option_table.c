@@ -226,7 +226,8 @@ static const sf_option output[] = {
     {"checkpoint-interval", "N", SF_OPTION_INTEGER, FIELD(checkpoint_interval), "0", 0, MILLIARD,
      .help = "generations between checkpoints; 0: by time alone"},
     {"checkpoint-seconds", "TIME", SF_OPTION_DURATION, FIELD(checkpoint_ms), "60", 0, UINT64_C(1) << 50,
-     .help = "time between checkpoints; 0: by generations alone"},
+     .help = "time between checkpoints; 0: by generations alone; unless given, a hundred times what one takes where that is "
+             "more"},
     {"time-limit", "TIME", SF_OPTION_DURATION, FIELD(time_limit_ms), NULL, 1, UINT64_C(1) << 50,
      .help = "stop in time, with a checkpoint and status 75; seconds or [D-]H:M:S (a SLURM job's end is known by itself)"},
 };

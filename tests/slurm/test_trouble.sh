@@ -71,15 +71,15 @@ generations = 1000000
 seed = 4
 checkpoint-seconds = 1
 INI
-job=$(cd preempted && STARFOLD=$starfold RUN=run.h5 sbatch --parsable --ntasks-per-node=2 --cpus-per-task=2 \
-    --time=10 "$tree/jobs/search.sbatch")
+job=$(cd preempted && LAUNCH=mpirun STARFOLD=$starfold RUN=run.h5 sbatch --parsable --ntasks-per-node=1 \
+    --cpus-per-task=1 --time=10 "$tree/jobs/search.sbatch")
 wait_for 60 "preempted: a checkpoint" is_there preempted/run.h5.checkpoint.previous
 printf '#!/bin/sh\nsleep 3\n' >urgent.sh
 urgent=$(sbatch --parsable --partition=urgent --exclusive --output=urgent.log urgent.sh)
 wait_for 60 "preempted: the urgent job is done" is_over "$urgent"
 restarted() { [ "$(field "$job" Restarts)" = 1 ] && [ "$(field "$job" JobState)" = RUNNING ] && [ -e preempted/run.h5.lock ]; }
 wait_for 120 "preempted: runs again" restarted
-grep -q "starfold resume run.h5\|resume run.h5" "preempted/search-$job.log" || fail "preempted: it was not resumed"
+says "preempted/search-$job.log" "resume run.h5"
 scontrol update JobId="$job" Requeue=0
 sleep 2
 touch preempted/run.h5.stop

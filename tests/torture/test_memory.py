@@ -21,7 +21,7 @@ SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")
 SHIM = shutil.copy(os.environ["STARFOLD_FAULT_SHIM"], SHIM_FOLDER.name)
 ALL = os.environ.get("STARFOLD_TORTURE") == "all"
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
-FEW = 20
+FEW = 10
 SEARCH = ["--length", "8", "--islands", "2", "--generations", "4", "--population", "4", "--migration-interval", "2"]
 CHAIN = "HPHPPHHPHHPH"
 COMMANDS = [
