@@ -44,8 +44,8 @@ static int write_entry(sf_h5 *h5, const sf_perf_entry *entry)
     if (!code)
         code = sf_h5_block_write(h5, entry->name, dataset, memory, 0, NULL, NULL,
                                  entry->text ? (const void *)entry->text : &entry->value);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !code) /* only closing it writes a small dataset */
+        code = sf_h5_fail(h5, entry->name, "cannot be written");
     if (type >= 0)
         H5Tclose(type);
     return code;
