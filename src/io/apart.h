@@ -1,4 +1,5 @@
-/* Work on a file that nobody vouches for, done first in a process of its own: HDF5 1.10 dies of some damaged files. */
+/* Reading of a file, tried first in a process of its own: HDF5 1.10 dies of some damaged files. That doubles the time to
+ * read, which no command does more than once or twice. It is no sandbox: the process may do what ours may. */
 #ifndef SF_IO_APART_H
 #define SF_IO_APART_H
 

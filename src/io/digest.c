@@ -375,7 +375,7 @@ int sf_digest_file(const char *path, char hex[SF_DIGEST_SIZE], sf_error *err)
     int code = sf_h5_probe(path, err);
     if (!code)
         code = sf_seal_check(path, &sealed, err);
-    if (!code && !sealed)
+    if (!code)
         code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
     return code ? code : digest_file(path, hex, err);
 }

@@ -235,11 +235,11 @@ static int try_file(void *path, sf_error *err)
 
 static int read_checked(sf_run_data *data, const char *path, sf_error *err)
 {
-    bool sealed = false;
+    bool sealed; /* or not: it is live, or was edited */
     int code = sf_h5_probe(path, err);
     if (!code)
         code = sf_seal_check(path, &sealed, err);
-    if (!code && !sealed)
+    if (!code)
         code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
     return code ? code : read_file(data, path, err);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "io/digest.h"
+#include "io/seal.h"
 #include "sample_run.h"
 
 static uint8_t *good;
@@ -98,11 +99,12 @@ static void test_flipped(void)
     }
 }
 
-/* Without a seal HDF5 meets the changed bytes: whatever it says, we neither crash nor hang nor give half a record. */
-static void test_flipped_unsealed(void)
+/* Without a seal, or with one made anew, HDF5 meets the changed bytes: whatever it says, we neither crash nor hang nor
+ * give half a record. */
+static void flip(bool sealed)
 {
     const char *path = sample_path("flip.h5");
-    uint64_t random = test_seed() + 1;
+    uint64_t random = test_seed() + 1 + sealed;
     int n_read = 0, n_refused = 0, n_other = 0;
     make_good(path);
     for (int k = 0; k < 150; k++) {
@@ -111,6 +113,8 @@ static void test_flipped_unsealed(void)
         good[at] ^= (uint8_t)(1u << (test_random(&random) % 8));
         write_bytes(path, good, n_good - 48);
         good[at] = was;
+        if (sealed)
+            CU_ASSERT_EQUAL(sf_seal_write(path, path, NULL), 0);
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
@@ -136,6 +140,12 @@ static void test_flipped_unsealed(void)
     printf("%d read, %d refused, %d otherwise ... ", n_read, n_refused, n_other);
     CU_ASSERT_TRUE(n_read > 0 && n_refused > 0);
     CU_ASSERT_EQUAL(n_other, 0);
+}
+
+static void test_flipped_unnoticed(void)
+{
+    flip(false);
+    flip(true);
 }
 
 /* ---- damage done through HDF5 ---- */
@@ -578,7 +588,7 @@ static void test_end(void)
 const test_case test_cases[] = {
     {"cut", test_cut},
     {"flipped", test_flipped},
-    {"flipped, no seal", test_flipped_unsealed},
+    {"flipped, no seal or a new one", test_flipped_unnoticed},
     {"damaged through HDF5", test_damages},
     {"other things", test_other_things},
     {"live file", test_live},

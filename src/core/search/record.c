@@ -45,10 +45,10 @@ int sf_record_init(sf_record *record, const sf_search_config *config, int length
     const size_t islands = n_islands(record), generations = (size_t)config->generations + 1;
     record->stats = allocate(islands, generations, sizeof *record->stats);
     record->population = allocate(islands, population_bytes(record), 1);
-    record->reached = allocate(islands, sizeof *record->reached, 1);
+    record->arrived = allocate(islands, sizeof *record->arrived, 1);
     if (config->keep_populations)
         record->populations = allocate(islands, generations, population_bytes(record));
-    if (!record->stats || !record->population || !record->reached ||
+    if (!record->stats || !record->population || !record->arrived ||
         (config->keep_populations && !record->populations) || sf_known_init(&record->known, length, n_scores)) {
         sf_record_free(record);
         return sf_fail(err, SF_ENOMEM,
@@ -56,8 +56,6 @@ int sf_record_init(sf_record *record, const sf_search_config *config, int length
                        "--islands or --generations",
                        islands, config->generations, config->keep_populations ? " with all populations" : "");
     }
-    for (size_t i = 0; i < islands; i++)
-        record->reached[i] = -1;
     return SF_OK;
 }
 
@@ -69,7 +67,7 @@ void sf_record_free(sf_record *record)
     sf_known_free(&record->known);
     free(record->migrant);
     free(record->migrant_genome);
-    free(record->reached);
+    free(record->arrived);
     free(record->migrant_slot);
     *record = (sf_record){.generation = -1};
 }
@@ -232,7 +230,7 @@ static int open_packet(const sf_record *record, size_t n_bytes, const uint8_t *b
     if (sf_packet_layout_of(&v->header, &v->layout) || v->layout.end != n_bytes)
         return sf_fail(err, SF_EFORMAT, "packet: %zu bytes are not what its header announces", n_bytes);
     for (int64_t i = v->header.first_island; i < v->header.last_island; i++) {
-        int64_t reached = record->reached[i] > record->generation ? record->reached[i] : record->generation;
+        int64_t reached = record->arrived[i] > record->generation ? record->arrived[i] - 1 : record->generation;
         if (v->header.first_generation > reached + 1)
             return sf_fail(err, SF_EFORMAT,
                            "packet: island %" PRId64 " begins at generation %" PRId64 " after %" PRId64, i,
@@ -258,9 +256,9 @@ static void take_generations(sf_record *record, const view *v)
         }
     }
     for (int64_t i = h->first_island; i < h->last_island; i++) {
-        if (h->last_generation - 1 < record->reached[i])
+        if (h->last_generation < record->arrived[i])
             continue;
-        record->reached[i] = h->last_generation - 1;
+        record->arrived[i] = h->last_generation;
         if (h->has_populations)
             memcpy(record->population + (size_t)i * width,
                    v->bytes + v->layout.populations + (size_t)(i - h->first_island) * width, width);
@@ -305,7 +303,7 @@ int sf_record_take(sf_record *record, size_t n_bytes, const uint8_t *packet, sf_
     take_rows(record, &v);
     int64_t least = record->config.generations;
     for (size_t i = 0; i < n_islands(record); i++)
-        least = record->reached[i] < least ? record->reached[i] : least;
+        least = record->arrived[i] - 1 < least ? record->arrived[i] - 1 : least;
     if (least > record->generation)
         record->generation = least;
     return SF_OK;

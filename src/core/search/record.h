@@ -44,7 +44,7 @@ typedef struct sf_record {
     sf_migrant *migrant;     /* in order of arrival; sf_record_sort gives (trial, sent, from, index) */
     uint8_t *migrant_genome; /* [n_migrants][length] */
 
-    int64_t *reached;     /* private: [trials * islands] generation of the last packet with this island */
+    int64_t *arrived;     /* private: [trials * islands] generations that came of this island; zeros take no memory */
     size_t *migrant_slot; /* private: index of the log by its key, built when needed */
     size_t n_migrant_slots, n_migrants_indexed;
 } sf_record;
