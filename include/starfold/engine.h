@@ -6,6 +6,7 @@
 #ifndef STARFOLD_ENGINE_H
 #define STARFOLD_ENGINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,18 @@ typedef struct sf_engine_cost {
     uint64_t memory_bytes; /* resident while open, over all threads */
     double open_s;         /* seconds to open on one thread */
     double sequence_s;     /* seconds a sequence on one thread */
+    size_t parts;          /* into which a sequence, or a block of them, can be cut; 0: not known before it is open */
+    bool guess;            /* single sequences may take a hundredth or a hundred times that */
 } sf_engine_cost;
+
+/* Times here over times where the estimates were measured: building a table, scanning one, walking. */
+typedef struct sf_engine_speed {
+    double build, scan, walk;
+} sf_engine_speed;
+
+/* Measures this machine, once a process, in some 5 ms; from then on estimates go by it. `auto` does so by itself where there
+ * is much to lose. No result depends on it. */
+sf_engine_speed sf_engine_calibrate(void);
 
 typedef struct sf_plan {
     size_t n_sequences;

@@ -34,6 +34,7 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
     sf_engine_options options;
     int best = -1;
     sf_app_engine_options(app, &options);
+    (void)sf_engine_calibrate();
     sf_app_table_prefer(app, problem, &options);
     if (app->options.settings.table[0])
         options.maps = &there;
@@ -73,10 +74,18 @@ static int explain_json(const sf_problem *problem, size_t n, const estimate *all
         } else {
             cJSON_AddNumberToObject(object, "seconds", all[i].seconds);
             sf_json_add_count(object, "memory_bytes", all[i].cost.memory_bytes);
+            sf_json_add_count(object, "parts", all[i].cost.parts);
+            cJSON_AddBoolToObject(object, "guess", all[i].cost.guess);
         }
         cJSON_AddItemToArray(list, object);
     }
     return sf_json_print(document, err);
+}
+
+static const char *parts_text(size_t parts, char text[64])
+{
+    snprintf(text, 64, ", %zu part%s a sequence", parts, parts == 1 ? "" : "s");
+    return parts ? text : "";
 }
 
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
@@ -84,7 +93,7 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
     estimate all[ENGINES_MAX];
     sf_error why = {0, ""};
     int n_engines, best = estimate_all(app, problem, n, all, &n_engines, &why);
-    char count[32], time[32], memory[32];
+    char count[32], time[32], memory[32], parts[64];
     if (app->options.settings.format)
         return explain_json(problem, n, all, n_engines, best, err);
     printf("%s sequence%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n", sf_count_text(n, count),
@@ -94,9 +103,15 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
         if (all[i].code)
             printf("  %-8s cannot: %s\n", all[i].name, all[i].why);
         else
-            printf("  %-8s about %s, %s a rank%s\n", all[i].name, sf_seconds_text(all[i].seconds, time),
-                   sf_bytes_text(all[i].cost.memory_bytes, memory), i == best ? "  <- would be taken" : "");
+            printf("  %-8s about %s%s, %s a rank%s%s\n", all[i].name, sf_seconds_text(all[i].seconds, time),
+                   all[i].cost.guess ? " (a guess)" : "", sf_bytes_text(all[i].cost.memory_bytes, memory),
+                   parts_text(all[i].cost.parts, parts), i == best ? "  <- would be taken" : "");
     }
+    const sf_engine_speed speed = sf_engine_calibrate();
+    printf("  measured here, beside the machine the estimates are from: tables built in %.2f of the time, scanned in "
+           "%.2f, "
+           "walks in %.2f\n",
+           speed.build, speed.scan, speed.walk);
     if (best < 0)
         printf("  refused: %s\n", why.text);
     return 0;

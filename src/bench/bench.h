@@ -27,6 +27,7 @@ extern const sf_bench sf_bench_census;                                          
 extern const sf_bench sf_bench_threads;                                                    /* bench_threads.c */
 extern const sf_bench sf_bench_run_file;                                                   /* bench_run_file.c */
 extern const sf_bench sf_bench_walk;                                                       /* bench_walk.c */
+extern const sf_bench sf_bench_estimates;                                                  /* bench_estimates.c */
 extern const sf_bench sf_bench_bound;                                                      /* bench_bound.c */
 
 extern const sf_bench sf_bench_paper, sf_bench_ranks;                                      /* bench_search.c */

@@ -10,8 +10,9 @@
 #include "core/base/isa.h"
 
 static const sf_bench *const benches[] = {
-    &sf_bench_build, &sf_bench_sets,    &sf_bench_histograms, &sf_bench_models, &sf_bench_memory,   &sf_bench_census,
-    &sf_bench_walk,  &sf_bench_threads, &sf_bench_paper,      &sf_bench_ranks,  &sf_bench_run_file, &sf_bench_bound,
+    &sf_bench_build,  &sf_bench_sets,      &sf_bench_histograms, &sf_bench_models,  &sf_bench_memory,
+    &sf_bench_census, &sf_bench_estimates, &sf_bench_walk,       &sf_bench_threads, &sf_bench_paper,
+    &sf_bench_ranks,  &sf_bench_run_file,  &sf_bench_bound,
 };
 
 enum { N_BENCHES = sizeof benches / sizeof *benches };

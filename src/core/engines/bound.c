@@ -29,6 +29,8 @@ static int estimate(const sf_problem *problem, const sf_engine_options *options,
         .memory_bytes = (uint64_t)options->n_threads << 20,
         .open_s = 0,
         .sequence_s = typical_s(problem),
+        .parts = 1,
+        .guess = true,
     };
     return SF_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/memory.h"
 #include "core/engines/engine_ops.h"
+#include "core/engines/machine_speed.h"
 #include "core/engines/parts_omp.h"
 
 /* In the order of sf_engine_names; of two that cost the same, `auto` takes the first. */
@@ -16,6 +17,8 @@ static const sf_engine_ops *const engines[] = {
     &sf_engine_walk,
     &sf_engine_bound,
 };
+
+static const double WORTH_MEASURING_S = 0.2;
 
 enum { N_ENGINES = sizeof engines / sizeof engines[0], NAMES_SIZE = 128 };
 
@@ -83,13 +86,30 @@ static sf_engine_options with_memory(const sf_engine_options *options)
     return resolved;
 }
 
+sf_engine_speed sf_engine_calibrate(void)
+{
+    return sf_machine_speed_measure();
+}
+
+/* Estimate on this machine, as far as it was measured. */
+static int estimate_here(const sf_engine_ops *ops, const sf_problem *problem, const sf_engine_options *options,
+                         sf_engine_cost *cost, sf_error *err)
+{
+    bool measured;
+    const sf_engine_speed here = sf_machine_speed_known(&measured);
+    *cost = (sf_engine_cost){0};
+    const int status = ops->estimate(problem, options, cost, err);
+    cost->open_s *= ops == &sf_engine_table ? here.build : here.walk;
+    cost->sequence_s *= ops == &sf_engine_table ? here.scan : here.walk;
+    return status;
+}
+
 /* Estimate of an engine that also has to fit memory. */
 static int fitting_estimate(const sf_engine_ops *ops, const sf_problem *problem, const sf_engine_options *options,
                             sf_engine_cost *cost, sf_error *err)
 {
     char needed[32], allowed[32];
-    *cost = (sf_engine_cost){0};
-    int status = ops->estimate(problem, options, cost, err);
+    int status = estimate_here(ops, problem, options, cost, err);
     if (status == SF_OK && cost->memory_bytes > options->memory_limit)
         return sf_fail(
             err, SF_ELIMIT,
@@ -108,9 +128,8 @@ static bool auto_counts(const sf_problem *problem)
     return !sf_score_model_is_hp(problem->model) || problem->length <= (problem->lattice->dimension == 2 ? 32 : 22);
 }
 
-/* The cheapest engine for n_expected sequences among those that count everything, or among the others. */
-static int choose(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
-                  const sf_engine_ops **ops, sf_error *err)
+static int choose_once(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
+                       const sf_engine_ops **ops, double *best, sf_error *err)
 {
     double best_s = 0;
     int status = SF_ELIMIT;
@@ -132,7 +151,23 @@ static int choose(const sf_problem *problem, const sf_engine_options *options, b
             best_s = total_s;
         }
     }
+    *best = best_s;
     return *ops ? SF_OK : status;
+}
+
+/* The cheapest engine for n_expected sequences among those that count everything, or among the others. Where it takes
+ * long enough, the machine is measured first. */
+static int choose(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
+                  const sf_engine_ops **ops, sf_error *err)
+{
+    bool measured;
+    double best_s;
+    int status = choose_once(problem, options, counting, n_expected, ops, &best_s, err);
+    (void)sf_machine_speed_known(&measured);
+    if (status != SF_OK || measured || !counting || best_s < WORTH_MEASURING_S)
+        return status;
+    (void)sf_machine_speed_measure();
+    return choose_once(problem, options, counting, n_expected, ops, &best_s, err);
 }
 
 /* What `auto` stands for. What cannot be proven, for want of memory, is counted. */
@@ -152,8 +187,7 @@ int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_eng
     if (status != SF_OK || (status = check_options(options, err)) != SF_OK)
         return status;
     sf_engine_options resolved = with_memory(options);
-    *cost = (sf_engine_cost){0};
-    return ops->estimate(problem, &resolved, cost, err);
+    return estimate_here(ops, problem, &resolved, cost, err);
 }
 
 /* The engine that options ask for, when it can do the problem within the memory that `resolved` allows. */

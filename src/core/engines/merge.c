@@ -26,7 +26,8 @@ static int estimate(const sf_problem *problem, const sf_engine_options *options,
     const int dimension = problem->lattice->dimension, length = problem->length;
     *cost = (sf_engine_cost){
         .memory_bytes = (uint64_t)options->n_threads * sf_merge_worker_bytes(problem, kind) + sizeof(cubic_geometry),
-        .open_s = 1e-4,
+        .open_s = 3e-4,
+        .parts = sf_merge_parts(dimension, length),
         .sequence_s = kind == MERGE_ANY ? sf_merge_any_seconds(dimension, length)
                                         : sf_merge_seconds(dimension, length, sf_isa_get()),
     };

@@ -224,7 +224,8 @@ static double grown(double seconds, double growth, int measured, int length)
 double sf_merge_seconds(int dimension, int length, sf_isa isa)
 {
     if (dimension == 2)
-        return grown(isa == SF_ISA_AVX512 ? 4.5 : isa == SF_ISA_AVX2 ? 10 : 22, 2.35, 28, length);
+        return isa == SF_ISA_PORTABLE ? grown(22, 2.2, 28, length)
+                                      : grown(isa == SF_ISA_AVX512 ? 4.5 : 10, 2.3, 28, length);
     return grown(isa == SF_ISA_AVX512 ? 0.8 : 9, 4.2, 18, length);
 }
 
