@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 struct sf_map_table; /* core/contacts/map_table.h, not installed */
+struct sf_table;     /* core/engines/table.h, not installed */
 
 typedef struct sf_engine_options {
     const char *engine;       /* "auto", or a name of sf_engine_names() */
@@ -28,6 +29,13 @@ typedef struct sf_engine_options {
     /* Engine table: contact maps of the problem that exist already, laid out instead of built; NULL: it builds them. The
      * caller's, read during opening only. Lattice and length must be the problem's. */
     const struct sf_map_table *maps;
+    /* Engine table: a table of the problem for histograms that is open already, as in memory that processes share; NULL: it
+     * makes its own. The caller's, for as long as the engine is open. */
+    const struct sf_table *table;
+    /* Engine table: take share `shard` of n_shards of the contact maps (0 and 1: all of them). The histograms of all shards
+     * add up to the exact ones; what one of them gives is not checked. */
+    int shard, n_shards;
+    int n_sharers; /* engine table: so many ranks have it together, and each is counted its part of the memory; 0, 1: one */
     const volatile int *stop; /* polled now and then; not zero: give up with SF_ESTOPPED; NULL: never */
 } sf_engine_options;
 
@@ -76,6 +84,9 @@ void sf_engine_close(sf_engine *engine);
 
 /* "table", "walk" or "bound": what was chosen. Static storage. */
 const char *sf_engine_name(const sf_engine *engine);
+
+/* True for an engine that holds one of several shards: its histograms are parts of the exact ones. */
+int sf_engine_is_shard(const sf_engine *engine);
 
 /* Bytes the opened engine holds. */
 uint64_t sf_engine_memory(const sf_engine *engine);

@@ -13,7 +13,7 @@ uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem)
     const sf_settings *settings = &app->options.settings;
     sf_census_kind kind = settings->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
     uint64_t shapes = settings->histograms ? sf_census_shapes_bytes(problem->length, SF_TABLE_SCORES) : 0;
-    uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
+    uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length, sf_app_threads(app), app->comm.size);
     uint64_t opening = sf_map_table_bytes(problem->lattice, problem->length) +
                        sf_census_open_bytes(problem->lattice, problem->length, kind);
     uint64_t counting = sf_census_count_bytes(problem->lattice, problem->length, kind, sf_app_threads(app)) +
@@ -108,7 +108,7 @@ int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
     int code = sf_comm_agree(&app->comm, check_memory(app, &c->problem, err), err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
-        code = sf_app_maps_get(app, &c->problem, &options, &maps, err);
+        code = sf_app_maps_get(app, &c->problem, &options, true, &maps, err);
     if (!code) {
         c->shapes.n_scores = histograms ? maps.table.max_contacts + 1 : 0;
         code = sf_census_open(&plan, &maps.table, histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, err);

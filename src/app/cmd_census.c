@@ -76,9 +76,11 @@ static int explain(const sf_app *app, const sf_app_census *c, bool together, sf_
     uint64_t bytes = sf_census_together_bytes(app, &c->problem);
     if (!together)
         return sf_explain(app, &c->problem, sf_census_n_counted(&c->problem), err);
+    if (!sf_app_speaks(app))
+        return 0;
     if (!app->options.settings.format) {
         printf("all %d-residue sequences on the %s lattice, together from the table of contact maps\n"
-               "  about %s, %s a rank  <- would be taken\n",
+               "  about %s, %s a rank, each with the whole table  <- would be taken\n",
                c->problem.length, c->problem.lattice->name, sf_seconds_text(seconds, time),
                sf_bytes_text(bytes, memory));
         return 0;
@@ -152,7 +154,7 @@ static int run_census(sf_app *app, sf_error *err)
     if (code)
         return code;
     if (app->options.settings.explain)
-        return sf_app_speaks(app) ? explain(app, &c, sf_census_can_together(app, &c.problem), err) : 0;
+        return explain(app, &c, sf_census_can_together(app, &c.problem), err);
     if (app->options.settings.output[0])
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
     if (!code)

@@ -189,7 +189,7 @@ static int print_json(const sf_app *app, const sf_sequence_list *list, sf_error 
 static int explain(const sf_app *app, const sf_sequence_list *list, sf_error *err)
 {
     int code = 0;
-    for (size_t g = 0; !code && sf_app_speaks(app) && g < list->n_groups; g++)
+    for (size_t g = 0; !code && g < list->n_groups; g++)
         code = sf_explain(app, &list->group[g].problem, list->group[g].n, err);
     return code;
 }
@@ -211,8 +211,9 @@ static int enumerate(sf_app *app, sf_error *err)
     int code = check_kept(app, err);
     if (!code)
         code = sf_sequence_list_read(&list, app, err);
-    if (!code && app->options.settings.explain) {
-        code = explain(app, &list, err);
+    if (app->options.settings.explain) {
+        code = sf_comm_agree(&app->comm, code, err);
+        code = code ? code : explain(app, &list, err);
         goto out;
     }
     for (size_t g = 0; !code && g < list.n_groups; g++)

@@ -28,7 +28,7 @@ static int claim_output(sf_session *session, sf_error *err)
 /* --explain: the engines, for as many sequences as the search may ask for. */
 static int explain(const sf_session *session, sf_error *err)
 {
-    if (!session->app->options.settings.format)
+    if (!session->app->options.settings.format && sf_app_speaks(session->app))
         printf("%d trials of %d islands of %d individuals, %lld generations: at most\n", session->config.trials,
                session->config.islands, session->config.population, (long long)session->config.generations);
     return sf_explain(session->app, &session->problem, sf_session_genomes(session), err);
@@ -44,7 +44,7 @@ static int run(sf_app *app, sf_error *err)
     if (code)
         return code;
     if (app->options.settings.explain)
-        return sf_app_speaks(app) ? explain(&session, err) : 0;
+        return explain(&session, err);
     sf_run_paths_init(&session.paths, app->options.settings.output);
     code = sf_refuse_over(app, &session.problem, sf_session_genomes(&session), err);
     code = sf_comm_agree(&app->comm, !code && sf_app_speaks(app) ? claim_output(&session, err) : code, err);

@@ -33,7 +33,8 @@ static cost estimate(const sf_app *app, const sf_problem *problem)
     double walks = (double)sf_lattice_conformations(lattice, problem->length), workers = app->comm.size;
     return (cost){
         .seconds = 2e-3 + (4.5e-9 * walks + 1.5e-7 * maps) / (workers * sf_app_threads(app)) + 1e-7 * maps / workers,
-        .memory = sf_map_table_build_bytes(lattice, problem->length),
+        .memory = sf_map_table_build_bytes(lattice, problem->length, sf_app_threads(app), app->comm.size) +
+                  (app->comm.size > 1 ? sf_map_table_bytes(lattice, problem->length) : 0),
         .disk = 16384 + (uint64_t)(maps * BYTES_A_MAP),
     };
 }
@@ -130,7 +131,7 @@ static int build(const sf_app *app, sf_error *err)
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
-        code = sf_maps_build_together(&app->comm, &maps, problem.lattice, problem.length, &options, err);
+        code = sf_maps_build_together(&app->comm, &maps, problem.lattice, problem.length, &options, true, err);
     sf_phase_begin(SF_PHASE_WRITE);
     if (!code)
         code = sf_app_table_write(app, settings->output, &maps, problem.model->letter, err);

@@ -11,7 +11,7 @@
 #include "app/phases.h"
 #include "app/progress.h"
 #include "app/stop.h"
-#include "app/table_source.h"
+#include "app/table_place.h"
 #include "dist/share_mpi.h"
 
 enum { BUDGET_GROWTH = 4 };
@@ -22,6 +22,7 @@ typedef struct counting {
     sf_sequence_group *group;
     sf_deal *deal;
     sf_engine_options options;
+    sf_table_place place;
     sf_progress progress;
     double start_s;           /* of this group */
     size_t n_before;          /* parts counted before */
@@ -72,14 +73,12 @@ static void mark_unfinished(sf_sequence_group *group, const sf_tally *tally)
 
 static int open_engine(counting *c, sf_engine **engine, sf_error *err)
 {
-    sf_app_maps maps;
     sf_phase_begin(SF_PHASE_OPEN);
-    int code = sf_app_maps_for_engine(c->app, &c->group->problem, &c->options, &maps, err);
+    int code = sf_table_place_fill(&c->place, c->app, &c->group->problem, &c->options, err);
     if (!code)
         code = sf_engine_open(engine, &c->group->problem, &c->options, c->group->n, err);
     code = sf_comm_agree(&c->app->comm, code, err);
-    sf_app_maps_free(&maps);
-    c->options.maps = NULL;
+    sf_table_place_opened(&c->place, &c->options);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         snprintf(c->group->engine, sizeof c->group->engine, "%s", sf_engine_name(*engine));
@@ -157,7 +156,7 @@ static int count_in_budgets(counting *c, sf_error *err)
     return code == SF_ESTOPPED ? 0 : code;
 }
 
-static int count_group(counting *c, sf_error *err)
+static int choose_and_count(counting *c, sf_error *err)
 {
     const sf_settings *settings = &c->app->options.settings;
     bool limited = settings->max_ms > 0;
@@ -168,7 +167,10 @@ static int count_group(counting *c, sf_error *err)
         c->options.stop = &sf_stop_flag;
     if (c->kept && c->kept->engine[0])
         c->options.engine = c->kept->engine;
-    int code = sf_engine_choose(&c->group->problem, &c->options, c->group->n, &name, err);
+    int code = sf_table_place_choose(&c->place, c->app, &c->group->problem, &c->options, err);
+    if (code)
+        return code;
+    code = sf_engine_choose(&c->group->problem, &c->options, c->group->n, &name, err);
     code = sf_comm_agree(&c->app->comm, code, err);
     if (code)
         return code;
@@ -181,6 +183,13 @@ static int count_group(counting *c, sf_error *err)
     if (limited && !settings->node_limit && strcmp(c->group->engine, "bound") == 0)
         return count_in_budgets(c, err);
     return count_all(c, limited, err);
+}
+
+static int count_group(counting *c, sf_error *err)
+{
+    int code = choose_and_count(c, err);
+    sf_table_place_close(&c->place);
+    return code;
 }
 
 static int count_groups(counting *c, sf_sequence_list *list, sf_error *err)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/json.h"
-#include "app/table_source.h"
+#include "app/table_place.h"
 
 enum { ENGINES_MAX = 16 };
 
@@ -25,26 +25,29 @@ static double wall_seconds(const sf_app *app, const sf_engine_cost *cost, size_t
     return cost->open_s / threads + cost->sequence_s * (double)n / (threads * app->comm.size);
 }
 
+static void take_options(const sf_app *app, const sf_problem *problem, sf_engine_options *options)
+{
+    static const sf_map_table there; /* an estimate asks only whether there are maps */
+    sf_app_engine_options(app, options);
+    sf_app_table_prefer(app, problem, options);
+    if (app->options.settings.table[0])
+        options->maps = &there;
+}
+
 /* Estimates of all engines; returns the index of the one that would be taken, or -1, then `err` says why. */
-static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, estimate *all, int *n_engines,
-                        sf_error *err)
+static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
+                        estimate *all, int *n_engines, sf_error *err)
 {
     const char *const *names = sf_engine_names(), *chosen = NULL;
-    static const sf_map_table there; /* an estimate asks only whether there are maps */
-    sf_engine_options options;
     int best = -1;
-    sf_app_engine_options(app, &options);
     (void)sf_engine_calibrate();
-    sf_app_table_prefer(app, problem, &options);
-    if (app->options.settings.table[0])
-        options.maps = &there;
-    if (sf_engine_choose(problem, &options, n, &chosen, err) != 0)
+    if (sf_engine_choose(problem, options, n, &chosen, err) != 0)
         chosen = NULL;
     for (*n_engines = 0; names[*n_engines] && *n_engines < ENGINES_MAX; (*n_engines)++) {
         estimate *e = &all[*n_engines];
         sf_error why = {0, ""};
         e->name = names[*n_engines];
-        e->code = sf_engine_estimate(e->name, problem, &options, &e->cost, &why);
+        e->code = sf_engine_estimate(e->name, problem, options, &e->cost, &why);
         snprintf(e->why, sizeof e->why, "%s", why.text);
         e->seconds = e->code ? 0 : wall_seconds(app, &e->cost, n);
         if (chosen && strcmp(chosen, e->name) == 0)
@@ -53,9 +56,21 @@ static int estimate_all(const sf_app *app, const sf_problem *problem, size_t n, 
     return best;
 }
 
-static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best,
-                        sf_error *err)
+/* Most bytes that a rank takes, and all ranks of a node together. */
+static uint64_t rank_bytes(const estimate *e, const sf_table_place *place)
 {
+    return strcmp(e->name, "table") == 0 ? place->rank_bytes : e->cost.memory_bytes;
+}
+
+static uint64_t node_bytes(const estimate *e, const sf_table_place *place)
+{
+    return strcmp(e->name, "table") == 0 ? place->node_bytes : e->cost.memory_bytes * (uint64_t)place->n_ranks;
+}
+
+static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best,
+                        const sf_table_place *place, sf_error *err)
+{
+    char text[32];
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "lattice", problem->lattice->name);
     sf_json_add_integer(document, "length", problem->length);
@@ -73,9 +88,14 @@ static int explain_json(const sf_problem *problem, size_t n, const estimate *all
             cJSON_AddStringToObject(object, "reason", all[i].why);
         } else {
             cJSON_AddNumberToObject(object, "seconds", all[i].seconds);
-            sf_json_add_count(object, "memory_bytes", all[i].cost.memory_bytes);
+            sf_json_add_count(object, "memory_bytes", rank_bytes(&all[i], place));
+            sf_json_add_count(object, "node_memory_bytes", node_bytes(&all[i], place));
             sf_json_add_count(object, "parts", all[i].cost.parts);
             cJSON_AddBoolToObject(object, "guess", all[i].cost.guess);
+            if (strcmp(all[i].name, "table") == 0) {
+                cJSON_AddStringToObject(object, "place", sf_table_place_text(place, text));
+                sf_json_add_integer(object, "shards", place->n_shards);
+            }
         }
         cJSON_AddItemToArray(list, object);
     }
@@ -88,40 +108,64 @@ static const char *parts_text(size_t parts, char text[64])
     return parts ? text : "";
 }
 
-int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+static void print_engine(const estimate *e, bool chosen, const sf_app *app, const sf_table_place *place)
+{
+    char time[32], memory[32], node[32], where[32], parts[64];
+    if (e->code) {
+        printf("  %-8s cannot: %s\n", e->name, e->why);
+        return;
+    }
+    printf("  %-8s about %s%s, %s a rank", e->name, sf_seconds_text(e->seconds, time), e->cost.guess ? " (a guess)" : "",
+           sf_bytes_text(rank_bytes(e, place), memory));
+    if (app->comm.size > 1)
+        printf(", %s a node", sf_bytes_text(node_bytes(e, place), node));
+    if (app->comm.size > 1 && strcmp(e->name, "table") == 0)
+        printf(" (%s)", sf_table_place_text(place, where));
+    printf("%s%s\n", parts_text(e->cost.parts, parts), chosen ? "  <- would be taken" : "");
+}
+
+static int explain(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
+                   const sf_table_place *place, sf_error *err)
 {
     estimate all[ENGINES_MAX];
     sf_error why = {0, ""};
-    int n_engines, best = estimate_all(app, problem, n, all, &n_engines, &why);
-    char count[32], time[32], memory[32], parts[64];
+    int n_engines, best = estimate_all(app, problem, n, options, all, &n_engines, &why);
+    char count[32];
     if (app->options.settings.format)
-        return explain_json(problem, n, all, n_engines, best, err);
+        return explain_json(problem, n, all, n_engines, best, place, err);
     printf("%s sequence%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n", sf_count_text(n, count),
            n == 1 ? "" : "s", problem->length, problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s",
            sf_app_threads(app), sf_app_threads(app) == 1 ? "" : "s");
-    for (int i = 0; i < n_engines; i++) {
-        if (all[i].code)
-            printf("  %-8s cannot: %s\n", all[i].name, all[i].why);
-        else
-            printf("  %-8s about %s%s, %s a rank%s%s\n", all[i].name, sf_seconds_text(all[i].seconds, time),
-                   all[i].cost.guess ? " (a guess)" : "", sf_bytes_text(all[i].cost.memory_bytes, memory),
-                   parts_text(all[i].cost.parts, parts), i == best ? "  <- would be taken" : "");
-    }
+    for (int i = 0; i < n_engines; i++)
+        print_engine(&all[i], i == best, app, place);
     const sf_engine_speed speed = sf_engine_calibrate();
     printf("  measured here, beside the machine the estimates are from: tables built in %.2f of the time, scanned in "
-           "%.2f, "
-           "walks in %.2f\n",
+           "%.2f, walks in %.2f\n",
            speed.build, speed.scan, speed.walk);
     if (best < 0)
         printf("  refused: %s\n", why.text);
     return 0;
 }
 
+int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+{
+    sf_engine_options options;
+    sf_table_place place;
+    take_options(app, problem, &options);
+    int code = sf_table_place_choose(&place, app, problem, &options, err);
+    if (!code && sf_app_speaks(app))
+        code = explain(app, problem, n, &options, &place, err);
+    sf_table_place_close(&place);
+    return sf_comm_agree(&app->comm, code, err);
+}
+
 int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
 {
     uint64_t limit = app->options.settings.refuse_over_ms;
     estimate all[ENGINES_MAX];
-    int n_engines, best = limit ? estimate_all(app, problem, n, all, &n_engines, NULL) : -1;
+    sf_engine_options options;
+    take_options(app, problem, &options);
+    int n_engines, best = limit ? estimate_all(app, problem, n, &options, all, &n_engines, NULL) : -1;
     char time[32], most[32];
     if (best < 0 || all[best].seconds * 1e3 <= (double)limit)
         return 0;

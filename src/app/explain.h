@@ -4,7 +4,7 @@
 
 #include "app/app.h"
 
-/* Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
+/* Collective. Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 
 /* SF_ELIMIT when --refuse-over was given and the estimate for n sequences is above it. */

@@ -22,8 +22,9 @@ enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 static void tune_malloc(void)
 {
     mallopt(M_TRIM_THRESHOLD, 512 << 20);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TOP_PAD, 16 << 20);
+    mallopt(M_MMAP_THRESHOLD, 2 << 20); /* what is larger goes back at once: the need that --explain tells is kept */
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_ARENA_MAX, 1); /* what one thread gave back another can take */
 }
 
 static void print_overview(void)

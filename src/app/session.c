@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "app/best_levels.h"
-#include "app/launch.h"
 #include "app/peers.h"
 #include "app/phases.h"
 #include "app/stop.h"
@@ -283,11 +282,7 @@ static int agree_engine(const sf_session *session, sf_engine_options *options, s
 {
     const sf_app *app = session->app;
     const char *chosen = "";
-    int code = 0;
-    if (!options->memory_limit && app->comm.size > 1)
-        code = sf_launch_memory(app, &options->memory_limit, err);
-    if (!code)
-        code = sf_engine_choose(&session->problem, options, sf_session_genomes(session), &chosen, err);
+    int code = sf_engine_choose(&session->problem, options, sf_session_genomes(session), &chosen, err);
     code = sf_comm_agree(&app->comm, code, err);
     snprintf(name, size, "%s", chosen);
     if (!code)
@@ -305,14 +300,15 @@ static int open_puzzle(sf_session *session, sf_error *err)
     sf_app_engine_options(session->app, &options);
     sf_app_table_prefer(session->app, &session->problem, &options);
     options.stop = &sf_stop_flag;
-    sf_app_maps maps = {0};
-    int code = agree_engine(session, &options, sizeof name, name, err);
+    int code = sf_table_place_choose(&session->place, session->app, &session->problem, &options, err);
     if (!code)
-        code = sf_app_maps_for_engine(session->app, &session->problem, &options, &maps, err);
+        code = agree_engine(session, &options, sizeof name, name, err);
+    if (!code)
+        code = sf_table_place_fill(&session->place, session->app, &session->problem, &options, err);
     if (!code)
         code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
     code = sf_comm_agree(&session->app->comm, code, err);
-    sf_app_maps_free(&maps);
+    sf_table_place_opened(&session->place, &options);
     session->open_s = sf_now() - start;
     return code;
 }
@@ -460,6 +456,7 @@ int sf_session_search(sf_session *session, sf_error *err)
 void sf_session_free(sf_session *session)
 {
     sf_puzzle_close(&session->puzzle);
+    sf_table_place_close(&session->place);
     sf_record_free(&session->record);
     sf_run_paths_unlock(&session->paths);
 }

@@ -9,6 +9,7 @@
 #include "app/app.h"
 #include "app/progress.h"
 #include "app/run_paths.h"
+#include "app/table_place.h"
 #include "core/puzzle/puzzle.h"
 #include "core/search/record.h"
 #include "io/run_file.h"
@@ -19,6 +20,7 @@ typedef struct sf_session {
     sf_problem problem;
     sf_search_config config;
     sf_puzzle puzzle;
+    sf_table_place place; /* of the table of the puzzle's engine */
     sf_record record; /* rank 0 */
     bool resumed;
     bool has_checkpoint; /* what it goes on from is in a checkpoint already */

@@ -55,16 +55,16 @@ int sf_app_table_advise(int code, const char *advice, sf_error *err)
 
 /* ---- reading ---- */
 
-/* Rank 0 has read, or failed; all get what it read. Collective. */
-static int share(const sf_app *app, const sf_problem *problem, int code, sf_app_maps *maps, sf_error *err)
+/* Rank 0 has read, or failed; all that want it get what it read. Collective. */
+static int share(const sf_app *app, const sf_problem *problem, bool wanted, int code, sf_app_maps *maps, sf_error *err)
 {
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
-        code = sf_maps_broadcast(&app->comm, &maps->table, problem->lattice, problem->length, err);
+        code = sf_maps_broadcast(&app->comm, &maps->table, problem->lattice, problem->length, wanted, err);
     return code;
 }
 
-static int get_from_file(const sf_app *app, const sf_problem *problem, sf_app_maps *maps, sf_error *err)
+static int get_from_file(const sf_app *app, const sf_problem *problem, bool wanted, sf_app_maps *maps, sf_error *err)
 {
     int code = 0;
     if (sf_app_speaks(app)) {
@@ -72,16 +72,16 @@ static int get_from_file(const sf_app *app, const sf_problem *problem, sf_app_ma
         code = sf_app_table_advise(code, code == SF_EMISMATCH ? "name a table of these, or leave --table out" : table_advice,
                                    err);
     }
-    return share(app, problem, code, maps, err);
+    return share(app, problem, wanted, code, maps, err);
 }
 
 /* ---- building ---- */
 
-static int build(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_app_maps *maps,
-                 sf_error *err)
+static int build(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
+                 sf_app_maps *maps, sf_error *err)
 {
     const sf_map_options how = {options->n_threads, options->memory_limit, options->stop};
-    return sf_maps_build_together(&app->comm, &maps->table, problem->lattice, problem->length, &how, err);
+    return sf_maps_build_together(&app->comm, &maps->table, problem->lattice, problem->length, &how, wanted, err);
 }
 
 /* ---- the cache (rank 0 but where said) ---- */
@@ -143,7 +143,7 @@ static int find_in_cache(const sf_app *app, const char *path, const sf_problem *
 
 /* Collective. */
 static int get_from_cache(const sf_app *app, const char *folder, const sf_problem *problem,
-                          const sf_engine_options *options, sf_app_maps *maps, sf_error *err)
+                          const sf_engine_options *options, bool wanted, sf_app_maps *maps, sf_error *err)
 {
     char path[SF_TEXT_SIZE] = "";
     sf_file_lock lock = {.fd = -1};
@@ -156,9 +156,9 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
     if (!code)
         code = sf_comm_broadcast(&app->comm, sizeof missing, &missing, err);
     if (!code && !missing)
-        code = share(app, problem, code, maps, err);
+        code = share(app, problem, wanted, code, maps, err);
     if (!code && missing)
-        code = build(app, problem, options, maps, err);
+        code = build(app, problem, options, true, maps, err); /* all ranks write */
     if (!code && missing)
         code = sf_app_table_write(app, path, &maps->table, problem->model->letter, err);
     sf_file_lock_drop(&lock);
@@ -167,19 +167,19 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
 
 /* ---- what commands call ---- */
 
-int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_app_maps *maps,
-                    sf_error *err)
+int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
+                    sf_app_maps *maps, sf_error *err)
 {
     const char *folder = cache_folder(app);
     bool cached = folder != NULL;
     *maps = (sf_app_maps){0};
     int code = sf_comm_broadcast(&app->comm, sizeof cached, &cached, err); /* environments may differ: rank 0's counts */
     if (!code && app->options.settings.table[0])
-        code = get_from_file(app, problem, maps, err);
+        code = get_from_file(app, problem, wanted, maps, err);
     else if (!code && cached)
-        code = get_from_cache(app, folder, problem, options, maps, err);
+        code = get_from_cache(app, folder, problem, options, wanted, maps, err);
     else if (!code)
-        code = build(app, problem, options, maps, err);
+        code = build(app, problem, options, wanted, maps, err);
     if (code)
         sf_app_maps_free(maps);
     return code;
@@ -191,7 +191,7 @@ int sf_app_maps_for_engine(const sf_app *app, const sf_problem *problem, sf_engi
     *maps = (sf_app_maps){0};
     if (strcmp(options->engine, "table") != 0)
         return 0;
-    int code = sf_app_maps_get(app, problem, options, maps, err);
+    int code = sf_app_maps_get(app, problem, options, true, maps, err);
     options->maps = code ? NULL : &maps->table;
     return code;
 }

@@ -17,15 +17,15 @@ int sf_app_table_check(const sf_app *app, sf_error *err);
 /* Makes `auto` the engine table where the user named a table, or a cache and the problem has a table that fits memory. */
 void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options);
 
-/* The contact maps of the problem, whole on every rank; where they are built, with the threads, memory and stop flag of
- * `options`. SF_EFORMAT or SF_EMISMATCH, with what to do, for a file that is damaged or of something else. On failure
- * *maps is empty. Collective; every rank returns the same code. */
-int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_app_maps *maps,
-                    sf_error *err);
+/* The contact maps of the problem, whole on every rank that wants them (others may get them too); where they are built,
+ * with the threads, memory and stop flag of `options`. SF_EFORMAT or SF_EMISMATCH, with what to do, for a file that is
+ * damaged or of something else. On failure *maps is empty. Collective; every rank returns the same code. */
+int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
+                    sf_app_maps *maps, sf_error *err);
 
-/* For an engine that is about to be opened: where options->engine is "table", gets the maps and lets options->maps point
- * to them; for another engine does nothing. Free the maps once the engine is open. Collective; every rank passes the
- * same engine. */
+/* For an engine that is about to be opened with a table in every rank: where options->engine is "table", gets the maps and
+ * lets options->maps point to them; for another engine does nothing. Free the maps once the engine is open. Collective;
+ * every rank passes the same engine. */
 int sf_app_maps_for_engine(const sf_app *app, const sf_problem *problem, sf_engine_options *options, sf_app_maps *maps,
                            sf_error *err);
 

@@ -142,7 +142,7 @@ static void build_maps(search_case *c, const sf_comm *comm)
 {
     const sf_map_options options = {.n_threads = 1};
     sf_map_table maps;
-    int code = sf_maps_build_together(comm, &maps, sf_lattice_find("square"), c->table_length, &options, NULL);
+    int code = sf_maps_build_together(comm, &maps, sf_lattice_find("square"), c->table_length, &options, true, NULL);
     c->failed = code ? code : c->failed;
     sf_map_table_free(&maps);
 }

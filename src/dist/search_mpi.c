@@ -314,7 +314,7 @@ static int begin(search *s, const sf_puzzle *puzzle, sf_error *err)
             code = sf_fail(err, SF_ENOMEM, "out of memory for gathering results");
     }
     const sf_record *from = s->record ? s->record : &copy;
-    if (s->options.share_evaluation) {
+    if (s->options.share_evaluation || puzzle->partial) {
         code = sf_comm_agree(s->comm, code, err);
         if (!code)
             code = sf_shared_evaluation_open(&s->shared, s->comm, puzzle, s->options.n_threads, s->hooks->stop,

@@ -271,6 +271,26 @@ static int tell_done(const sf_comm *comm, const sf_tally *tally, uint8_t **done,
     return sf_comm_broadcast(comm, sf_tally_done_bytes(tally), *done, err);
 }
 
+/* Where ranks hold shards of a table, each counts every part on its own, all that a tally may have anew, and the counts of
+ * all ranks are added. */
+static int run_shards(const sf_comm *comm, sf_tally *tally, const sf_share_work *work, sf_error *err)
+{
+    const size_t n = tally->plan.n_sequences;
+    int code = sf_engine_histograms(work->engine, n, work->sequences, tally->histograms, err);
+    code = sf_comm_agree(comm, code, err);
+    if (code) { /* what is there is not the whole of any part */
+        memset(tally->histograms, 0, n * (size_t)tally->n_scores * sizeof *tally->histograms);
+        memset(tally->done, 0, sf_tally_done_bytes(tally));
+        tally->n_done = 0;
+        return code;
+    }
+    code = sf_comm_sum(comm, n * (size_t)tally->n_scores, tally->histograms, err);
+    for (size_t part = 0; part < tally->plan.n_parts; part++)
+        tally->done[part / 8] |= (uint8_t)(1 << part % 8);
+    tally->n_done = tally->plan.n_parts;
+    return code ? code : check_all(tally, work->engine, err);
+}
+
 int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_share_work *work, int code,
                  sf_error *err)
 {
@@ -286,6 +306,8 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
                           .taker = &s};
     uint8_t *done = NULL;
     code = sf_comm_agree(comm, code, err);
+    if (!code && sf_engine_is_shard(work->engine))
+        return run_shards(comm, tally, work, err);
     if (!code)
         code = tell_done(comm, tally, &done, err);
     if (code)

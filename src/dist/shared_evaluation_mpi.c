@@ -195,8 +195,14 @@ static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes
                                .context = &j,
                                .take = take_part,
                                .taker = &j};
-    int code = s->puzzle->kind->plan(s->puzzle->instance, n, genomes, &j.plan, err);
-    code = sf_comm_agree(s->comm, sf_deal_run(s->deal, &work, code, err), err);
+    int code;
+    if (s->puzzle->partial) { /* each rank counts all of it on its shard */
+        code = sf_puzzle_evaluate(s->puzzle, n, genomes, s->n_threads, histograms, err);
+    } else {
+        code = s->puzzle->kind->plan(s->puzzle->instance, n, genomes, &j.plan, err);
+        code = sf_deal_run(s->deal, &work, code, err);
+    }
+    code = sf_comm_agree(s->comm, code, err);
     if (!code)
         code = sf_comm_sum(s->comm, n * (size_t)s->puzzle->n_scores, histograms, err);
     for (size_t i = 0; !code && s->puzzle->kind->check && i < n; i++)

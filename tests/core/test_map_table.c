@@ -208,7 +208,7 @@ static void test_expected_size(void)
     CU_ASSERT_EQUAL(sf_map_table_bytes(square, 18), UINT64_C(12) * 170670);
     CU_ASSERT(sf_map_table_bytes(square, 24) <= 24 * sf_map_table_expected(square, 24));
     for (int length = 4; length <= 24; length++)
-        CU_ASSERT(sf_map_table_build_bytes(square, length) > sf_map_table_build_bytes(square, length - 1));
+        CU_ASSERT(sf_map_table_build_bytes(square, length, 1, 1) > sf_map_table_build_bytes(square, length - 1, 1, 1));
 }
 
 static void test_stop(void)

@@ -26,11 +26,11 @@ static void check(const char *name, int length)
     sf_map_table alone, together, copy = {0};
     sf_error err = {0};
     CU_ASSERT_EQUAL_FATAL(sf_map_table_build(&alone, lattice, length, &one, &err), 0);
-    CU_ASSERT_EQUAL_FATAL(sf_maps_build_together(&comm, &together, lattice, length, &mine, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_maps_build_together(&comm, &together, lattice, length, &mine, true, &err), 0);
     CU_ASSERT_TRUE(same(&alone, &together));
     if (comm.rank == 0)
         copy = alone;
-    CU_ASSERT_EQUAL_FATAL(sf_maps_broadcast(&comm, &copy, lattice, length, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_maps_broadcast(&comm, &copy, lattice, length, true, &err), 0);
     CU_ASSERT_TRUE(same(&together, &copy));
     if (comm.rank != 0)
         sf_map_table_free(&copy);
@@ -51,7 +51,7 @@ static void expect_failure(const sf_map_options *options, int code, const char *
 {
     sf_map_table maps;
     sf_error err = {0};
-    CU_ASSERT_EQUAL(sf_maps_build_together(&comm, &maps, sf_lattice_find("square"), 16, options, &err), code);
+    CU_ASSERT_EQUAL(sf_maps_build_together(&comm, &maps, sf_lattice_find("square"), 16, options, true, &err), code);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, part));
     CU_ASSERT_TRUE(!maps.low && maps.n_maps == 0);
     sf_map_table_free(&maps);

@@ -366,7 +366,7 @@ int sf_map_table_build_part(sf_map_table *table, const sf_lattice *lattice, int 
     memset(table, 0, sizeof *table);
     int status = sf_map_table_length_check(lattice, length, err);
     if (status == 0)
-        status = sf_map_table_memory_check(lattice, length, options, err);
+        status = sf_map_table_memory_check(lattice, length, n_parts, options, err);
     if (status != 0)
         return status;
     build b = {.lattice = lattice, .options = options};

@@ -13,8 +13,9 @@ typedef struct sf_map_prefix {
 /* Residues of the prefixes that the grouped build starts from. */
 int sf_map_build_prefix_length(const sf_lattice *lattice, int length);
 
-/* SF_ELIMIT with the size when building does not fit the limit. */
-int sf_map_table_memory_check(const sf_lattice *lattice, int length, const sf_map_options *options, sf_error *err);
+/* SF_ELIMIT with the size when building a part does not fit the limit. */
+int sf_map_table_memory_check(const sf_lattice *lattice, int length, size_t n_parts, const sf_map_options *options,
+                              sf_error *err);
 
 /* A board large enough that no chain leaves it, for depth-first search; all cells 0 at first. What a cell holds is the
  * builder's own business. */

@@ -55,17 +55,46 @@ uint64_t sf_map_table_bytes(const sf_lattice *lattice, int length)
     return sf_map_table_expected(lattice, length) * map_bytes(length);
 }
 
-uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length)
+uint64_t sf_map_table_slack_bytes(uint64_t n_maps, int n_threads)
 {
-    uint64_t prefixes = sf_lattice_conformations(lattice, sf_map_build_prefix_length(lattice, length));
-    uint64_t found = sf_map_table_expected(lattice, length) * (sizeof(uint64_t) + sizeof(uint32_t));
-    return sf_map_table_bytes(lattice, length) + found + prefixes * sizeof(sf_map_prefix) + (UINT64_C(8) << 20);
+    uint64_t most = (UINT64_C(4) + 3 * (uint64_t)n_threads) << 20;
+    return n_maps * 15 < most ? n_maps * 15 : most;
 }
 
-int sf_map_table_memory_check(const sf_lattice *lattice, int length, const sf_map_options *options, sf_error *err)
+/* Tails of the largest group, about: 13 to 16 times the root of the number of maps on the square lattice, 55 to 80 times on
+ * the cubic. */
+static uint64_t largest_group(const sf_lattice *lattice, uint64_t n_maps)
+{
+    uint64_t root = 1;
+    while (root * root < n_maps)
+        root++;
+    return root * (lattice->dimension == 2 ? 16 : 80);
+}
+
+/* Measured, and what it is made of: the prefixes, the tasks, what the threads find, with several threads the table beside
+ * it and what several of them find of a group that was cut; and the hash and the sorting of the largest group. */
+uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length, int n_threads, int n_parts)
+{
+    enum { TASK = 48, GROUP_WORK = 140, CUT_GROUP = 60 };
+    int prefix = sf_map_build_prefix_length(lattice, length);
+    uint64_t all = sf_map_table_expected(lattice, length), maps = all / (uint64_t)n_parts + 1;
+    uint64_t prefixes = sf_lattice_conformations(lattice, prefix) * sizeof(sf_map_prefix);
+    uint64_t tasks = sf_map_table_expected(lattice, prefix) * TASK, group = largest_group(lattice, all);
+    uint64_t found = maps * (sizeof(uint64_t) + sizeof(uint32_t)), table = maps * map_bytes(length);
+    uint64_t threads = (uint64_t)n_threads, highest;
+    if (n_threads == 1)
+        highest = table + group * GROUP_WORK;
+    else
+        highest = found + table + group * CUT_GROUP * threads / 2 + group * GROUP_WORK * threads / 4;
+    highest += prefixes + tasks + sf_map_table_slack_bytes(maps, n_threads);
+    return highest > 2 * prefixes ? highest : 2 * prefixes; /* while they are sorted */
+}
+
+int sf_map_table_memory_check(const sf_lattice *lattice, int length, size_t n_parts, const sf_map_options *options,
+                              sf_error *err)
 {
     uint64_t limit = options->memory_limit ? options->memory_limit : sf_memory_available();
-    uint64_t need = sf_map_table_build_bytes(lattice, length);
+    uint64_t need = sf_map_table_build_bytes(lattice, length, options->n_threads, (int)n_parts);
     if (need <= limit)
         return 0;
     return sf_fail(err, SF_ELIMIT,

@@ -66,8 +66,12 @@ int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *e
 /* How many maps the table has; 0 for a length outside 3..sf_map_table_length_max. */
 uint64_t sf_map_table_expected(const sf_lattice *lattice, int length);
 
-/* Bytes of such a table, and bytes that building it takes at its highest, the table included. */
+/* Bytes of such a table, and about those that building one part of n_parts (1: the whole) with n_threads takes at its
+ * highest, the part included. */
 uint64_t sf_map_table_bytes(const sf_lattice *lattice, int length);
-uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length);
+uint64_t sf_map_table_build_bytes(const sf_lattice *lattice, int length, int n_threads, int n_parts);
+
+/* Bytes lost besides, once n maps are worked on: to huge pages that are not full, and to what was freed in small pieces. */
+uint64_t sf_map_table_slack_bytes(uint64_t n_maps, int n_threads);
 
 #endif

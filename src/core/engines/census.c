@@ -383,15 +383,18 @@ uint64_t sf_census_memory(const sf_census_plan *plan)
 uint64_t sf_census_open_bytes(const sf_lattice *lattice, int length, sf_census_kind kind)
 {
     /* two keys of 16 bytes a map are sorted, and counts of 4 bytes with them */
-    return sf_map_table_expected(lattice, length) * (kind == SF_CENSUS_HISTOGRAMS ? 40 : 32);
+    uint64_t maps = sf_map_table_expected(lattice, length);
+    return maps * (kind == SF_CENSUS_HISTOGRAMS ? 40 : 32) + sf_map_table_slack_bytes(maps, 1);
 }
 
 uint64_t sf_census_count_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads)
 {
-    /* some 6 bytes a map are the trie; on each level are entries of 4 bytes for the H branch, of which some five are long, a
-     * thread; counts of 4 bytes beside all of these */
-    uint64_t maps = sf_map_table_expected(lattice, length), counts = kind == SF_CENSUS_HISTOGRAMS;
-    return maps * (6 + 4 * counts) + maps * (uint64_t)(n_threads > 0 ? n_threads : 1) * 18 * (1 + counts);
+    /* measured: the trie takes 5 to 8 bytes a map; the entries of all levels 35, and 50 where a map has two words, however
+     * many threads share the work; for histograms counts of 4 bytes beside all of these, for each thread */
+    uint64_t maps = sf_map_table_expected(lattice, length), threads = (uint64_t)(n_threads > 0 ? n_threads : 1);
+    uint64_t map_bytes = maps ? sf_map_table_bytes(lattice, length) / maps : 0;
+    uint64_t sets = maps * (map_bytes > 12 ? 58 : 40) + sf_map_table_slack_bytes(maps, 1) + (threads << 20);
+    return kind == SF_CENSUS_HISTOGRAMS ? sets + maps * (4 + 18 * threads) : sets;
 }
 
 uint64_t sf_census_shapes_bytes(int length, int n_scores)

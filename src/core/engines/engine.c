@@ -75,6 +75,9 @@ static int check_options(const sf_engine_options *options, sf_error *err)
         return sf_fail(err, SF_EINPUT, "%d threads are asked for; at least 1 is needed", options->n_threads);
     if (options->top_counts < 0)
         return sf_fail(err, SF_EINPUT, "%d top counts are asked for; at least 0 are allowed", options->top_counts);
+    if (options->n_shards > 1 && (options->shard < 0 || options->shard >= options->n_shards))
+        return sf_fail(err, SF_EINPUT, "shard %d is asked for; shards of %d are numbered from 0", options->shard,
+                       options->n_shards);
     return SF_OK;
 }
 
@@ -256,6 +259,11 @@ const char *sf_engine_name(const sf_engine *engine)
     return engine->ops->name;
 }
 
+int sf_engine_is_shard(const sf_engine *engine)
+{
+    return engine->ops == &sf_engine_table && engine->options.n_shards > 1;
+}
+
 uint64_t sf_engine_memory(const sf_engine *engine)
 {
     return sizeof *engine + engine->ops->memory(engine->state);
@@ -326,7 +334,7 @@ int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint
     if (status == SF_OK)
         status = sf_parts_run(&plan, engine->problem.n_scores, engine->options.n_threads, engine->options.stop,
                               evaluate_part, &b, histograms, err);
-    for (size_t i = 0; status == SF_OK && i < n_sequences; i++)
+    for (size_t i = 0; status == SF_OK && !sf_engine_is_shard(engine) && i < n_sequences; i++)
         status = sf_engine_check(engine, histograms + i * n_scores, err);
     return status;
 }

@@ -15,7 +15,6 @@ struct sf_table_work {
 
 enum {
     BLOCK = SF_SLICED_BATCH, /* sequences a block: they share the table's way through the cache */
-    SLICING_BYTES = 30,      /* a map: planes of at most 11, the order they are made in 8, what is not given back 11 */
     PIECE_MAPS = 1 << 20     /* few sequences of a long chain are shared in pieces of the table of this many maps */
 };
 
@@ -53,6 +52,54 @@ int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsig
         status = sf_table_open_maps(table, &maps, kinds, err);
     sf_map_table_free(&maps);
     return status;
+}
+
+int sf_table_open_for(sf_table **table, const sf_problem *problem, const sf_engine_options *options, sf_error *err)
+{
+    const sf_lattice *lattice = problem->lattice;
+    const sf_map_options build = {options->n_threads, options->memory_limit, options->stop};
+    sf_map_table shard;
+    *table = NULL;
+    if (options->maps && (options->maps->lattice != lattice || options->maps->layout.length != problem->length))
+        return sf_fail(err, SF_EINPUT, "the contact maps are of %d residues on the %s lattice, not of %d on the %s lattice",
+                       options->maps->layout.length, options->maps->lattice->name, problem->length, lattice->name);
+    if (options->maps)
+        return sf_table_open_maps(table, options->maps, SF_TABLE_HISTOGRAMS, err);
+    if (options->n_shards <= 1)
+        return sf_table_open(table, lattice, problem->length, SF_TABLE_HISTOGRAMS, &build, err);
+    int status = sf_map_table_build_part(&shard, lattice, problem->length, (size_t)options->shard,
+                                         (size_t)options->n_shards, &build, err);
+    if (status == 0)
+        status = sf_table_open_maps(table, &shard, SF_TABLE_HISTOGRAMS, err);
+    sf_map_table_free(&shard);
+    return status;
+}
+
+/* Bytes a thousand maps take, as measured: planes grow with the pairs of residues. */
+static uint64_t bytes_of_thousand(const sf_lattice *lattice, int length)
+{
+    int bytes = lattice->dimension == 2 ? 490 * length - 1010 : 360 * length - 90;
+    return bytes > 1000 ? (uint64_t)bytes : 1000;
+}
+
+static uint64_t shard_maps(const sf_lattice *lattice, int length, int n_shards)
+{
+    return sf_map_table_expected(lattice, length) / (uint64_t)n_shards + 1;
+}
+
+uint64_t sf_table_bytes(const sf_lattice *lattice, int length, int n_shards)
+{
+    return sizeof(sf_table) + shard_maps(lattice, length, n_shards) * bytes_of_thousand(lattice, length) / 1000;
+}
+
+uint64_t sf_table_making_bytes(const sf_lattice *lattice, int length, int n_threads, int n_parts, int n_shards)
+{
+    uint64_t maps = shard_maps(lattice, length, n_shards), layout = sf_table_bytes(lattice, length, n_shards);
+    uint64_t sorting = maps * 2 * sizeof(uint32_t), placing = maps * sizeof(uint32_t) + layout;
+    uint64_t slicing = sf_map_table_bytes(lattice, length) / (uint64_t)n_shards + sf_map_table_slack_bytes(maps, 1) +
+                       (sorting > placing ? sorting : placing);
+    uint64_t building = n_parts ? sf_map_table_build_bytes(lattice, length, n_threads, n_parts) : 0;
+    return building > slicing ? building : slicing;
 }
 
 void sf_table_close(sf_table *table)
@@ -122,7 +169,8 @@ uint32_t sf_table_scores(const sf_table *table, sf_table_work *work, uint32_t se
 /* The engine. */
 
 typedef struct state {
-    sf_table *table;
+    const sf_table *table;
+    sf_table *own; /* NULL when the table is the caller's */
     const sf_problem *problem;
     const sf_engine_options *options;
 } state;
@@ -133,12 +181,15 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
     int status = sf_map_table_length_check(problem->lattice, problem->length, err);
     if (status != 0)
         return status;
+    int n_shards = options->n_shards > 1 ? options->n_shards : 1, n_sharers = options->n_sharers > 1 ? options->n_sharers : 1;
     double maps = (double)sf_map_table_expected(problem->lattice, problem->length);
     double conformations = (double)sf_lattice_conformations(problem->lattice, problem->length);
-    uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length);
-    uint64_t slicing = sf_map_table_bytes(problem->lattice, problem->length) + (uint64_t)maps * SLICING_BYTES + (8 << 20);
-    cost->memory_bytes = building > slicing && !options->maps ? building : slicing;
-    cost->open_s = 1e-4 + (options->maps ? 0 : 7e-9 * conformations) + 1.5e-7 * maps;
+    cost->memory_bytes = sf_table_making_bytes(problem->lattice, problem->length, options->n_threads,
+                                               options->maps ? 0 : n_shards, n_shards) /
+                         (uint64_t)n_sharers;
+    if (options->table)
+        cost->memory_bytes = sf_table_memory(options->table) / (uint64_t)n_sharers;
+    cost->open_s = (1e-4 + (options->maps ? 0 : 7e-9 * conformations) + 1.5e-7 * maps) / n_shards;
     cost->sequence_s = sf_score_model_is_hp(problem->model) ? 5e-8 + 1e-10 * maps : 5e-7 + 5e-10 * maps;
     return 0;
 }
@@ -146,7 +197,7 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
 static void engine_close(void *s)
 {
     state *e = s;
-    sf_table_close(e->table);
+    sf_table_close(e->own);
     free(e);
 }
 
@@ -156,18 +207,12 @@ static int engine_open(void **s, const sf_problem *problem, const sf_engine_opti
     state *e = calloc(1, sizeof *e);
     if (!e)
         return sf_fail(err, SF_ENOMEM, "out of memory for engine table");
-    sf_map_options build = {.n_threads = options->n_threads, .memory_limit = options->memory_limit, .stop = options->stop};
     e->problem = problem;
     e->options = options;
-    int status;
-    if (!options->maps)
-        status = sf_table_open(&e->table, problem->lattice, problem->length, SF_TABLE_HISTOGRAMS, &build, err);
-    else if (options->maps->lattice == problem->lattice && options->maps->layout.length == problem->length)
-        status = sf_table_open_maps(&e->table, options->maps, SF_TABLE_HISTOGRAMS, err);
-    else
-        status = sf_fail(err, SF_EINPUT, "the contact maps are of %d residues on the %s lattice, not of %d on the %s lattice",
-                         options->maps->layout.length, options->maps->lattice->name, problem->length,
-                         problem->lattice->name);
+    e->table = options->table;
+    int status = options->table ? 0 : sf_table_open_for(&e->own, problem, options, err);
+    if (e->own)
+        e->table = e->own;
     if (status == 0)
         *s = e;
     else
@@ -180,7 +225,7 @@ static int engine_plan(const void *s, size_t n_sequences, const uint8_t *sequenc
     (void)sequences;
     (void)err;
     const state *e = s;
-    size_t pieces = sf_table_maps(e->table) / PIECE_MAPS + 1;
+    size_t pieces = (size_t)sf_map_table_expected(e->problem->lattice, e->problem->length) / PIECE_MAPS + 1;
     plan->block = n_sequences < BLOCK ? n_sequences : BLOCK;
     plan->parts_per_block = n_sequences > 4 * BLOCK ? 1 : pieces; /* many sequences are parts enough */
     return 0;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/contacts/map_table.h"
+#include "starfold/engine.h"
 #include "starfold/problem.h"
 
 enum { SF_TABLE_SCORE_MAX = 15, SF_TABLE_SCORES = SF_TABLE_SCORE_MAX + 1 };
@@ -26,6 +27,15 @@ int sf_table_open(sf_table **table, const sf_lattice *lattice, int length, unsig
 
 /* The same from maps that exist; they are not kept and may be freed afterwards. */
 int sf_table_open_maps(sf_table **table, const sf_map_table *maps, unsigned kinds, sf_error *err);
+
+/* Makes the table for histograms that an engine of the problem needs: lays options->maps out, or builds the shard that the
+ * options name. SF_EINPUT when the maps are of another lattice or length. */
+int sf_table_open_for(sf_table **table, const sf_problem *problem, const sf_engine_options *options, sf_error *err);
+
+/* About the bytes that one of n_shards (1: the whole) of such a table holds; and those that making it takes at its highest,
+ * its maps included, when they are built in n_parts (0: they are there already) by as many ranks, with n_threads each. */
+uint64_t sf_table_bytes(const sf_lattice *lattice, int length, int n_shards);
+uint64_t sf_table_making_bytes(const sf_lattice *lattice, int length, int n_threads, int n_parts, int n_shards);
 
 /* NULL is allowed. */
 void sf_table_close(sf_table *table);

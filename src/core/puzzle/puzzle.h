@@ -6,6 +6,7 @@
 #ifndef SF_CORE_PUZZLE_H
 #define SF_CORE_PUZZLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ struct sf_puzzle {
     const char *letters; /* how elements are written */
     int min_score;       /* score of entry 0 */
     int n_scores;        /* width of a histogram */
+    bool partial;        /* this process holds a shard: what `evaluate` gives must be added over all ranks */
     int witness_size;    /* characters a witness needs, with the closing '\0' */
 };
 

@@ -86,6 +86,7 @@ int sf_puzzle_open_chain(sf_puzzle *puzzle, const sf_problem *problem, const sf_
         .letters = problem->model->letter,
         .min_score = problem->min_score,
         .n_scores = problem->n_scores,
+        .partial = sf_engine_is_shard(c->engine),
         .witness_size = problem->length, /* length - 1 steps and '\0' */
     };
     return SF_OK;
