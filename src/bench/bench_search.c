@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
+#include "core/engines/census.h"
 #include "core/puzzle/puzzle.h"
 #include "core/walk/walk.h"
 #include "dist/maps_mpi.h"
@@ -17,6 +18,7 @@ typedef struct search_case {
     sf_search_config config;
     sf_puzzle puzzle;
     int table_length;
+    sf_census_plan *census;
     sf_engine *engine; /* a table, for a batch of sequences */
     size_t n_sequences;
     uint8_t *elements;
@@ -147,6 +149,27 @@ static void build_maps(search_case *c, const sf_comm *comm)
     sf_map_table_free(&maps);
 }
 
+/* Each rank counts its part of all sequences. */
+static void census_work(search_case *c, const sf_comm *comm)
+{
+    sf_census part = {0};
+    int code = sf_census_count(c->census, (size_t)comm->rank, (size_t)comm->size, 1, NULL, NULL, &part, NULL);
+    uint64_t sequences = part.sequences;
+    if (!code)
+        code = sf_comm_sum(comm, 1, &sequences, NULL);
+    if (!code && sequences != UINT64_C(1) << c->table_length)
+        code = SF_ECHECK;
+    c->failed = code ? code : c->failed;
+}
+
+static int open_census(search_case *c)
+{
+    sf_map_table maps = sf_bench_maps("square", c->table_length, 1);
+    int code = sf_census_open(&c->census, &maps, SF_CENSUS_SETS, NULL);
+    sf_map_table_free(&maps);
+    return code;
+}
+
 static void batch_work(search_case *c, const sf_comm *comm)
 {
     int code = sf_share_histograms(comm, c->engine, c->problem.n_scores, c->n_sequences, c->elements, 1, c->histograms, NULL,
@@ -210,6 +233,12 @@ static int run_ranks(const sf_bench_options *options)
         compare("8 islands, N=20, 50 generations, no table", world, search, &c, true);
     }
     sf_puzzle_close(&c.puzzle);
+    if (!code)
+        code = sf_comm_agree(world, open_census(&c), NULL);
+    if (!code)
+        compare(options->full ? "census, square N=22, no table" : "census, square N=20, no table", world, census_work, &c,
+                true);
+    sf_census_close(c.census);
     if (!code)
         code = sf_comm_agree(world, open_batch(&c, options->full ? 100000 : 5000), NULL);
     if (!code) {
