@@ -189,7 +189,8 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
                          (uint64_t)n_sharers;
     if (options->table)
         cost->memory_bytes = sf_table_memory(options->table) / (uint64_t)n_sharers;
-    cost->open_s = (1e-4 + (options->maps ? 0 : 7e-9 * conformations) + 1.5e-7 * maps) / n_shards;
+    const double build_s = problem->lattice->dimension == 2 ? 7e-9 : 4e-9; /* a conformation; in space more share a map */
+    cost->open_s = (1e-4 + (options->maps ? 0 : build_s * conformations) + 1.5e-7 * maps) / n_shards;
     cost->sequence_s = sf_score_model_is_hp(problem->model) ? 5e-8 + 1e-10 * maps : 5e-7 + 5e-10 * maps;
     return 0;
 }
