@@ -22,6 +22,7 @@ command -v clang >/dev/null || {
     echo "fuzz: clang is not installed (Debian: clang libclang-rt-14-dev libomp-14-dev)" >&2
     exit 2
 }
+mkdir -p "$build"
 # The engines are compiled too; -O1 and few debugging symbols keep that to minutes.
 cmake -S "$root" -B "$build" -DCMAKE_C_COMPILER=clang -DSTARFOLD_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -g1" >"$build.log" 2>&1 || {
