@@ -75,6 +75,17 @@ static inline int board_count(board b)
 #endif
 }
 
+/* The sum of their counts. */
+static inline int board_count_two(board a, board b)
+{
+#ifdef __AVX512VPOPCNTDQ__
+    return (int)_mm512_reduce_add_epi64(
+        _mm512_add_epi64(_mm512_popcnt_epi64((__m512i)a), _mm512_popcnt_epi64((__m512i)b)));
+#else
+    return board_count(a) + board_count(b);
+#endif
+}
+
 /* Sites with x below k, k in 1..7, and the others. */
 static inline uint64_t low_x(int k)
 {

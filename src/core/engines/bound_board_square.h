@@ -78,6 +78,18 @@ static inline int board_count(board b)
 #endif
 }
 
+/* The sum of their counts. */
+static inline int board_count_two(board a, board b)
+{
+#ifdef __AVX512VPOPCNTDQ__
+    const __m256i c = _mm256_add_epi64(_mm256_popcnt_epi64((__m256i)a), _mm256_popcnt_epi64((__m256i)b));
+    const __m128i s = _mm_add_epi64(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1));
+    return (int)(_mm_cvtsi128_si64(s) + _mm_extract_epi64(s, 1));
+#else
+    return board_count(a) + board_count(b);
+#endif
+}
+
 /* Moves all sites k steps along an axis: forwards (k > 0) or backwards. k is a constant. */
 static inline board board_forward(board b, int axis, int k)
 {

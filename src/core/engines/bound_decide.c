@@ -9,12 +9,11 @@
 #include "core/engines/bound_solver.h"
 
 enum {
-    QUICK_NODES = 20000,
+    QUICK_NODES = 6000,
     BUDGET_FACTOR = 4, /* a budget is so many times the last one, and at least so many times the estimate */
-    AGAIN_FACTOR = 4, /* the next question may take so many times the nodes of the last before schedules are compared */
-    FIRST_PROBES = 20,
-    FINALISTS = 5,     /* schedules that are looked at more closely ... */
-    CLOSER = 5,        /* ... with so many times the paths */
+    FIRST_PROBES = 4,
+    FINALISTS = 8,     /* schedules that are looked at more closely ... */
+    CLOSER = 8,        /* ... with so many times the paths */
     PIECE_NODES = 4000 /* for the best score of a piece of the chain */
 };
 
@@ -96,32 +95,48 @@ static uint64_t choose_schedule(bound_solver *solver, const bound_search *questi
     sort(list, n_finalists);
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, list[0].seed);
     solver->nodes = plus(solver->nodes, visited);
+
     return list[0].estimate / (uint64_t)((1 + CLOSER) * n_probes);
 }
 
 /* ---- the question ---- */
 
+/* Counts what was found by tasks: from the task that found it on. */
+static int count_on(bound_solver *solver, bound_search *answer, sf_error *err)
+{
+    const bound_success *s = &solver->success;
+    const bound_search question = sf_bound_question(solver, BOUND_COUNT, s->target, s->ceiling, UINT64_MAX);
+    sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, s->seed);
+    int status = sf_bound_tasks_run(solver, &question, s->task, answer, err);
+    solver->nodes += answer->nodes;
+    return status;
+}
+
 int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceiling, bound_search *answer, sf_error *err)
 {
     const bound_task whole = {.n_placed = 2};
-    const uint64_t again = times(solver->last_nodes, AGAIN_FACTOR);
-    uint64_t budget = again > QUICK_NODES ? again : QUICK_NODES;
+    const bound_success *success = &solver->success;
+    uint64_t budget = QUICK_NODES;
     int status = SF_OK;
-    *answer = sf_bound_question(solver, goal, target, ceiling, budget);
-    answer->outcome = BOUND_LIMIT;
-    if (solver->last_nodes <= QUICK_NODES) /* a large tree is worth a look at the schedules first */
-        solver->kernel->run(answer, &whole);
+    if (goal == BOUND_COUNT && success->known && success->target == target && success->ceiling == ceiling)
+        return count_on(solver, answer, err);
+    *answer = sf_bound_question(solver, goal, target, ceiling, UINT64_MAX);
+    answer->look_after = QUICK_NODES;
+    solver->kernel->run(answer, &whole);
     for (int n_probes = FIRST_PROBES; status == SF_OK; n_probes *= 2) {
         solver->nodes += answer->nodes;
-        if (answer->outcome != BOUND_LIMIT || solver->nodes >= solver->node_limit)
+        if ((answer->outcome != BOUND_LIMIT && answer->outcome != BOUND_LARGE) || solver->nodes >= solver->node_limit)
             break;
         bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
         const uint64_t estimate = choose_schedule(solver, &question, n_probes);
         budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);
         question = sf_bound_question(solver, goal, target, ceiling, budget);
-        status = sf_bound_tasks_run(solver, &question, answer, err);
+        status = sf_bound_tasks_run(solver, &question, 0, answer, err);
+        if (goal == BOUND_FIND && answer->outcome == BOUND_DONE && answer->found)
+            solver->success = (bound_success){true, solver->schedule.seed, target, ceiling, answer->number};
     }
-    solver->last_nodes = answer->nodes;
+    if (answer->outcome == BOUND_LARGE)
+        answer->outcome = BOUND_LIMIT;
     return status;
 }
 

@@ -19,6 +19,7 @@ typedef enum bound_goal {
 typedef enum bound_outcome {
     BOUND_DONE,   /* the goal is reached, or all was searched */
     BOUND_LIMIT,  /* the node limit ended it */
+    BOUND_LARGE,  /* the tree seems large; see look_after */
     BOUND_BEATEN, /* a search with a lower number met the goal */
     BOUND_STOPPED
 } bound_outcome;
@@ -34,6 +35,7 @@ typedef struct bound_search {
     bound_goal goal;
     int target, ceiling;
     uint64_t node_limit;
+    uint64_t look_after;      /* nodes after which the search gives up (BOUND_LARGE) unless its end is near; 0: never */
     const volatile int *stop; /* NULL: never */
     int number;
     const volatile int *first_success; /* number of the first search that met the goal; NULL: there is one search */

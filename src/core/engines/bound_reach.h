@@ -10,8 +10,11 @@
  * the flood goes, so it also says that few sites are reached early.) The residue beside an end loses the bond, which is
  * no contact; the last residue has one slot more.
  *
- * With masks, H may only take sites of one set and P of another (bound_run.h); without them sets of one parity only
- * grow, and the flood ends when it has stopped to. */
+ * With masks, H may only take sites of one set and P of another (bound_run.h, bound_conflict.h); without them sets of
+ * one parity only grow, and the flood ends when it has stopped to.
+ *
+ * A node inherits the sites that H can take from its parent: they only get fewer. So runs and conflicts need not wait
+ * for a first flood to say what can still become H, and one flood, masked by them, does the work of two. */
 #ifndef SF_CORE_BOUND_REACH_H
 #define SF_CORE_BOUND_REACH_H
 
@@ -21,7 +24,58 @@ typedef struct sight {
     board free, live;       /* sites to end on, sites to pass through */
     board touch[STEPS + 1]; /* [k]: sites with at least k placed H beside them */
     board h_mask, p_mask;
+
+    /* What residues may waste (bound_conflict.h); meaningful when `thrifty`. */
+    bool thrifty;
+    board of_parity[2];             /* sites by the parity of their residues */
+    board placed_p[STEPS + 1];      /* [k]: sites with at least k placed P beside them */
+    board dead[STEPS + 1];          /* ... with at least k sites that are not H and cannot become H */
+    board fillable[STEPS + 1];      /* touch[k] of the sites that can become H */
+    int h_waste[2], p_waste[2];     /* most slots a residue of that parity may waste, >= 0 */
+    board h_by_bonds[3], p_thrifty; /* thrifty_h(0..2, 0), thrifty_p */
 } sight;
+
+static inline board at_least(const board layer[STEPS + 1], int k)
+{
+    return k <= STEPS ? layer[k] : board_none();
+}
+
+/* Sites where an H with that many P bonds, `placed_bonds` of them placed already, wastes no more than it may. */
+static inline board thrifty_h(const sight *s, int p_bonds, int placed_bonds)
+{
+    board sites = board_none();
+    for (int q = 0; q < 2; q++) {
+        const int over = s->h_waste[q] + 1;
+        sites |= s->of_parity[q] & ~(at_least(s->placed_p, over + placed_bonds) | at_least(s->dead, over + p_bonds));
+    }
+    return sites;
+}
+
+/* The same for P. */
+static inline board thrifty_p(const sight *s)
+{
+    return (s->of_parity[0] & ~at_least(s->fillable, s->p_waste[0] + 1)) |
+           (s->of_parity[1] & ~at_least(s->fillable, s->p_waste[1] + 1));
+}
+
+/* Sites that residue j, not beside an end, may take; from: the residue before it, as the tail goes. */
+static inline board masked_sites(const sight *s, const bound_chain *chain, int j, int from, bool is_last)
+{
+    if (!s->thrifty)
+        return chain->is_h[j] ? s->h_mask : s->p_mask;
+    if (!chain->is_h[j])
+        return s->p_mask & s->p_thrifty;
+    return s->h_mask & s->h_by_bonds[!chain->is_h[from] + (!is_last && !chain->is_h[2 * j - from])];
+}
+
+/* The same beside the end `from`. */
+static inline board masked_first(const sight *s, const bound_chain *chain, int j, int from, bool is_last)
+{
+    if (!s->thrifty || !chain->is_h[j])
+        return masked_sites(s, chain, j, from, is_last);
+    const int p_end = !chain->is_h[from];
+    return s->h_mask & thrifty_h(s, p_end + (!is_last && !chain->is_h[2 * j - from]), p_end);
+}
 
 typedef struct reach {
     board h_sites;            /* sites some unplaced H can take */
@@ -70,7 +124,7 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
     const int forward = to_right ? 1 : -1, last = first + forward * (n - 1);
     board r = board_neighbours(board_site(head)) & s->free;
     if (masked)
-        r &= chain->is_h[first] ? s->h_mask : s->p_mask;
+        r &= masked_first(s, chain, first, first - forward, n == 1);
     if (!board_any(r))
         return false;
     if (chain->is_h[first])
@@ -85,7 +139,7 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
         before = r;
         r = board_neighbours(r) & s->live;
         if (masked) {
-            r &= chain->is_h[j] ? s->h_mask : s->p_mask;
+            r &= masked_sites(s, chain, j, j - forward, false);
             if (!board_any(r))
                 return false;
         }
@@ -105,7 +159,7 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
     }
     r = board_neighbours(r) & s->free;
     if (masked)
-        r &= chain->is_h[last] ? s->h_mask : s->p_mask;
+        r &= masked_sites(s, chain, last, last - forward, true);
     if (!board_any(r))
         return false;
     if (chain->is_h[last]) {

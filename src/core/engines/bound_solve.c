@@ -69,15 +69,15 @@ static int search_best(solution *s, uint64_t node_limit)
     return status;
 }
 
-/* Looks for a score near the fold found last: its core stays, the ends are laid anew, more of them each time. Nearly
- * always finds what there is, so that the search proper is left with the gaps. */
-static bool unfold(solution *s, int score)
+/* Looks for a score near the fold found last: its core stays, the ends are laid anew by the present schedule, more of
+ * them each time. */
+static bool unfold(solution *s, int score, uint64_t try_nodes)
 {
-    enum { TRY_NODES = 500, MORE_RESIDUES = 2 };
+    enum { MORE_RESIDUES = 2 };
     bound_solver *solver = s->solver;
     for (int n = solver->schedule.n_residues - MORE_RESIDUES; n >= 2; n -= MORE_RESIDUES) {
         bound_task task;
-        bound_search search = sf_bound_question(solver, BOUND_FIND, score, score, TRY_NODES);
+        bound_search search = sf_bound_question(solver, BOUND_FIND, score, score, try_nodes);
         sf_bound_fold_task(&solver->schedule, s->fold, n, &task);
         solver->kernel->run(&search, &task);
         solver->nodes += search.nodes;
@@ -89,12 +89,34 @@ static bool unfold(solution *s, int score)
     return false;
 }
 
+/* The same with other cores too, and then with more nodes. Nearly always finds what there is, so that the search proper
+ * is left with the gaps. */
+static bool unfold_all(solution *s, int score)
+{
+    static const uint64_t effort[] = {500, 5000};
+    enum { CORES = 4 };
+    bound_solver *solver = s->solver;
+    const int n = solver->chain.length;
+    for (size_t e = 0; e < sizeof effort / sizeof *effort; e++) {
+        for (int core = 0; core <= CORES; core++) {
+            if (core > 0)
+                sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, n - 1,
+                                       (2 * core - 1) * (n - 1) / (2 * CORES));
+            if (unfold(s, score, effort[e]))
+                return true;
+            if (solver->nodes >= solver->node_limit)
+                return false;
+        }
+    }
+    return false;
+}
+
 /* Every score below the best: reachable or not. */
 static int search_set(solution *s)
 {
     for (int score = s->lower - 1; score > 0; score--) {
         int answer = YES;
-        if (s->histogram[score] != SF_COUNT_UNKNOWN || unfold(s, score))
+        if (s->histogram[score] != SF_COUNT_UNKNOWN || unfold_all(s, score))
             continue;
         int status = ask(s, score, score, &answer);
         if (status != SF_OK)

@@ -5,14 +5,20 @@
 #include "core/engines/bound_kernel.h"
 #include "starfold/error.h"
 
+/* Where the last score was found that took tasks: those before it need not be counted. */
+typedef struct bound_success {
+    bool known;
+    int seed, target, ceiling, task;
+} bound_success;
+
 typedef struct bound_solver {
     const bound_kernel *kernel;
     bound_chain chain;
     bound_schedule schedule;
     int n_threads;
-    uint64_t nodes;           /* spent */
-    uint64_t last_nodes;      /* of them, for the last answer with the present schedule */
-    uint64_t node_limit;      /* of nodes */
+    uint64_t nodes;      /* spent */
+    uint64_t node_limit; /* of nodes */
+    bound_success success;
     const volatile int *stop; /* NULL: never */
 } bound_solver;
 
@@ -32,7 +38,9 @@ int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceili
 
 /* Searches the tree with the present schedule, cut into tasks that depend on the question alone, taken by threads. What
  * is reported is what one thread would find that does the tasks in order: the fold of the first task that meets a
- * BOUND_FIND, the nodes up to it; and BOUND_LIMIT when the tasks up to there need more than node_limit together. */
-int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, bound_search *answer, sf_error *err);
+ * BOUND_FIND, with its number, the nodes up to it; and BOUND_LIMIT when the tasks up to there need more than node_limit
+ * together. Tasks before `first` are known to have no success, and left out. */
+int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, int first, bound_search *answer,
+                       sf_error *err);
 
 #endif

@@ -60,14 +60,14 @@ static uint64_t limit_left(const uint64_t *spent, int number, uint64_t limit)
 }
 
 /* Reads the results in order. */
-static void report(const bound_search *results, int n, uint64_t spent, bound_search *answer)
+static void report(const bound_search *results, int first, int n, uint64_t spent, bound_search *answer)
 {
     const uint64_t limit = answer->node_limit;
     answer->outcome = BOUND_DONE;
     answer->found = 0;
     answer->best = -1;
     answer->nodes = spent;
-    for (int i = 0; i < n; i++) {
+    for (int i = first; i < n; i++) {
         const bound_search *r = &results[i];
         if (r->outcome == BOUND_STOPPED) {
             answer->outcome = BOUND_STOPPED;
@@ -84,6 +84,7 @@ static void report(const bound_search *results, int n, uint64_t spent, bound_sea
             answer->best = r->best;
             memcpy(answer->fold, r->fold, sizeof answer->fold);
         }
+        answer->number = i;
         if (r->found && answer->goal == BOUND_FIND)
             return;
     }
@@ -97,13 +98,13 @@ static void lower_to(int *least, int value)
     }
 }
 
-static void run_tasks(const bound_solver *solver, const bound_search *question, const task_list *list,
+static void run_tasks(const bound_solver *solver, const bound_search *question, const task_list *list, int first,
                       bound_search *results, uint64_t *spent)
 {
     int first_success = list->n;
     const uint64_t limit = question->node_limit - list->nodes;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(solver->n_threads) if (solver->n_threads > 1)
-    for (int i = 0; i < list->n; i++) {
+    for (int i = first; i < list->n; i++) {
         bound_search *search = &results[i];
         *search = *question;
         search->outcome = BOUND_BEATEN;
@@ -118,7 +119,8 @@ static void run_tasks(const bound_solver *solver, const bound_search *question, 
     }
 }
 
-int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, bound_search *answer, sf_error *err)
+int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, int first, bound_search *answer,
+                       sf_error *err)
 {
     task_list list;
     bound_search *results = NULL;
@@ -138,8 +140,8 @@ int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question,
         answer->found = 0;
         answer->best = -1;
     } else {
-        run_tasks(solver, question, &list, results, spent);
-        report(results, list.n, list.nodes, answer);
+        run_tasks(solver, question, &list, first, results, spent);
+        report(results, first, list.n, list.nodes, answer);
     }
     free(spent);
     free(results);

@@ -14,13 +14,18 @@
 #include "core/engines/bound_reach.h"
 #include "core/engines/bound_run.h"
 
+#define WHOLE (UINT64_C(1) << 60)
+
 enum {
+    WORTH_WAITING = 24000, /* nodes: what a comparison of schedules costs, twice */
+    REST_STEPS = 64,       /* placements without a look at bounds that take as long as a node */
     POLL_NODES = 1024,
     FAR_SPARE = 20 /* with so many runs to spare, looking for splits of runs is not worth while */
 };
 
 typedef struct node {
-    board occupied, h; /* meaningful while in_window */
+    /* meaningful while in_window: what was placed, the H of it, where H to come can stand (bound_reach.h) */
+    board occupied, h, h_sites;
     box box;
     bound_place left, right;
     bool in_window;   /* what was placed is narrower than the board */
@@ -38,6 +43,9 @@ typedef struct tree {
     int n_h, n_bonds; /* of the piece */
     int target;
     bool done;
+    uint64_t share;            /* of the tree, in WHOLE-ths, that the subtrees done were expected to hold */
+    uint64_t look_at, poll_at; /* nodes */
+    uint64_t n_rest;           /* placements not counted as nodes yet */
     bound_place path[SF_LENGTH_MAX];
 } tree;
 
@@ -48,6 +56,8 @@ static void tree_init(tree *t, bound_search *search)
     for (int q = 0; q < 2; q++)
         t->n_h += bound_h_between(t->chain, q, schedule->first, schedule->last);
     t->n_bonds = bound_bonds_between(t->chain, schedule->first, schedule->last);
+    t->poll_at = POLL_NODES;
+    t->look_at = search->look_after ? search->look_after : UINT64_MAX;
     search->outcome = BOUND_DONE;
     search->nodes = search->found = 0;
     search->best = -1;
@@ -61,6 +71,7 @@ static void root_init(node *root, tree *t)
     t->path[seed + 1] = root->right;
     root->occupied = board_site(root->left) | board_site(root->right);
     root->h = board_none();
+    root->h_sites = ~board_none();
     if (t->chain->is_h[seed])
         root->h |= board_site(root->left);
     if (t->chain->is_h[seed + 1])
@@ -120,72 +131,86 @@ static inline board few_new_lines(board h, int slack)
     return of_axes(lines, AXES - slack);
 }
 
-/* The reach bound with the sites that the runs still allow; `limit` is what was known. */
-static int masked_limit(const tree *t, const node *n, const bound_step *step, sight *s, const reach *open, int slack,
-                        int spare, int limit)
+/* What the runs leave for the residues to come; they mask the flood. Negative spare: no fold has the target score. */
+typedef struct run_room {
+    int spare; /* more runs that a fold can afford, of any kind */
+    int slack; /* ... when only lines that hold H now count; an H opens no more lines */
+} run_room;
+
+static inline run_room runs_room(const tree *t, const node *n, board can)
 {
-    board gap[AXES];
-    s->h_mask = slack < AXES ? few_new_lines(n->h, slack) : ~board_none();
-    run_gaps(gap, n->h, open->h_sites, &n->box);
-    if (spare == 0 && !gaps_fillable(of_axes(gap, 1), t->schedule, step))
-        return t->target - 1;
-    s->p_mask = ~of_axes(gap, spare + 1);
-    reach r;
-    if (!reach_init(&r, s, t->chain, t->schedule, step, n->left, n->right, true))
-        return t->target - 1;
-    for (int q = 0; q < 2; q++) {
-        if (board_count(r.inner[q]) < r.n_inner[q] && !n->ring_shared)
-            return t->target - 1;
+    const runs lines = runs_init(t, n);
+    run_room room = {.spare = runs_spare(&lines, t->n_h),
+                     .slack = lines.most - (lines.line[0] + lines.line[1] + lines.line[2])};
+    if (room.spare < 0 || room.spare > FAR_SPARE)
+        return room;
+    if (AXES == 2) {
+        const board crossings = board_lines(n->h, 0) & board_lines(n->h, 1);
+        room.spare = runs_spare(&lines, t->n_h + board_count(crossings & ~(n->h | can)));
+        if (room.spare < 0)
+            return room;
     }
-    return least(limit, parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1)));
+    const int splits = run_splits(n->h, can, &n->box);
+    room.slack -= splits;
+    room.spare -= splits;
+    return room;
+}
+
+/* Masks of the flood by runs; false: a gap cannot be filled that must be. */
+static inline bool runs_mask(sight *s, const tree *t, const node *n, const bound_step *step, board can, run_room room)
+{
+    if (room.slack < AXES)
+        s->h_mask &= few_new_lines(n->h, room.slack);
+    if (room.spare < AXES) {
+        board gap[AXES];
+        run_gaps(gap, n->h, can, &n->box);
+        if (room.spare == 0 && !gaps_fillable(of_axes(gap, 1), t->schedule, step))
+            return false;
+        s->p_mask &= ~of_axes(gap, room.spare + 1);
+    }
+    return true;
+}
+
+/* More H of a parity than sites for them. */
+static inline bool too_few_sites(const reach *r)
+{
+    return board_count(r->inner[0]) < r->n_inner[0] || board_count(r->inner[1]) < r->n_inner[1];
 }
 
 /* The most that completions of a node inside the window can score, or less than the target when it cannot be reached.
- */
-static inline int node_limit(const tree *t, const node *n, const bound_step *step)
+ * n->h_sites, the parent's, become its own. */
+static inline int node_limit(const tree *t, node *n, const bound_step *step)
 {
     const int cut = t->target - 1;
-    const runs lines = runs_init(t, n);
-    int spare = runs_spare(&lines, t->n_h);
-    int slack = lines.most - (lines.line[0] + lines.line[1] + lines.line[2]);
-    if (spare < 0)
-        return cut;
+    const bool conflicts = AXES == 2 && !n->ring_shared;
+    const board can = n->ring_shared ? ~n->occupied : n->h_sites & ~n->occupied;
     sight s;
+    reach r;
+    board_layers(n->h, s.touch);
     s.free = ~n->occupied;
     s.live = s.free & board_two_neighbours(s.free);
-    board_layers(n->h, s.touch);
-    reach r;
-    const bool masked = AXES == 3 && slack < AXES;
-    if (masked) {
-        s.h_mask = few_new_lines(n->h, slack);
-        s.p_mask = ~board_none();
-        if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, true))
+    s.h_mask = can;
+    s.p_mask = ~board_none();
+    s.thrifty = false;
+    if (conflicts && conflict_excludes(&s, can, t->chain, t->schedule, step, n->occupied, n->h, n->score, t->target))
+        return cut;
+    const run_room room = runs_room(t, n, can);
+    if (room.spare < 0 || !runs_mask(&s, t, n, step, can, room))
+        return cut;
+    if (s.thrifty) {
+        for (int k = 0; k < 3; k++)
+            s.h_by_bonds[k] = thrifty_h(&s, k, 0);
+        s.p_thrifty = thrifty_p(&s);
+    }
+    if (s.thrifty || room.slack < AXES || room.spare < AXES) {
+        if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, true) ||
+            (!n->ring_shared && too_few_sites(&r)))
             return cut;
     } else if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, false)) {
         return cut;
     }
-    int limit = parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
-    if (limit < t->target)
-        return cut;
-    if (AXES == 2 && !n->ring_shared &&
-        conflict_excludes(&s, &r, t->chain, t->schedule, step, n->occupied, n->h, n->score, t->target))
-        return cut;
-    if (spare > FAR_SPARE)
-        return limit;
-    if (AXES == 2) {
-        const board crossings = board_lines(n->h, 0) & board_lines(n->h, 1);
-        spare = runs_spare(&lines, t->n_h + board_count(crossings & ~(n->h | r.h_sites)));
-        if (spare < 0)
-            return cut;
-    }
-    const int splits = run_splits(n->h, r.h_sites, &n->box);
-    slack -= splits;
-    spare -= splits;
-    if (spare < 0)
-        return cut;
-    if (spare >= AXES || (masked && splits == 0)) /* a second flood would hardly say more than the first */
-        return limit;
-    return masked_limit(t, n, step, &s, &r, slack, spare, limit);
+    n->h_sites = can & r.h_sites;
+    return parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
 }
 
 /* The same outside the window. What the torus wraps around can only hide lines. */
@@ -306,8 +331,10 @@ static void leaf(tree *t, int score)
 }
 
 /* Asked to stop, or beaten by a task before this one. */
-static bool given_up(bound_search *search)
+static bool given_up(tree *t)
 {
+    bound_search *search = t->search;
+    t->poll_at = search->nodes + POLL_NODES;
     if (search->stop && *search->stop)
         search->outcome = BOUND_STOPPED;
     else if (search->first_success && *search->first_success < search->number)
@@ -323,8 +350,9 @@ typedef struct rest {
 } rest;
 
 /* Ways to lay the residues from n_placed on so that no H comes beside another but its bond. */
-static uint64_t count_rest(const tree *t, const rest *r, int n_placed)
+static uint64_t count_rest(tree *t, const rest *r, int n_placed)
 {
+    t->n_rest++;
     const bound_step *step = &t->schedule->step[n_placed];
     const board head = r->end[step->to_right];
     const bool is_h = t->chain->is_h[step->residue];
@@ -354,7 +382,7 @@ static uint64_t count_rest(const tree *t, const rest *r, int n_placed)
  * nothing more to say, and completions are counted as they are laid. */
 static bool rest_is_plain(const tree *t, const node *n, int n_placed)
 {
-    enum { REST_MAX = 6 };
+    enum { REST_MAX = AXES == 2 ? 12 : 8 };
     const int n_rest = t->schedule->n_residues - n_placed;
     if (t->search->goal != BOUND_COUNT || n->score != t->search->ceiling || n->n_open < AXES || !n->in_window ||
         n_rest > REST_MAX)
@@ -366,36 +394,64 @@ static bool rest_is_plain(const tree *t, const node *n, int n_placed)
     return true;
 }
 
-static void descend(tree *t, const node *parent, int n_placed)
+/* The tree is large when the nodes to come, if what is left is like what was done, are worth a comparison of schedules.
+ */
+static bool seems_large(tree *t)
+{
+    const uint64_t done = t->share >> 30, left = (WHOLE >> 30) - done, nodes = t->search->nodes;
+    if (done == 0 || left / done > WORTH_WAITING || nodes * left / done > WORTH_WAITING)
+        return true;
+    t->look_at = nodes + 2 * (nodes * left / done) + 100;
+    return false;
+}
+
+static void descend(tree *t, const node *parent, int n_placed, uint64_t share)
 {
     if (n_placed == t->schedule->n_residues) {
         leaf(t, parent->score);
+        t->share += share;
         return;
     }
     bound_search *search = t->search;
     if (rest_is_plain(t, parent, n_placed)) {
         const rest r = {parent->occupied, parent->h, {board_site(parent->left), board_site(parent->right)}};
         search->found += count_rest(t, &r, n_placed);
+        t->share += share;
+        search->nodes += t->n_rest / REST_STEPS;
+        t->n_rest %= REST_STEPS;
+        if (search->nodes > search->node_limit) {
+            search->nodes = search->node_limit;
+            search->outcome = BOUND_LIMIT;
+            t->done = true;
+        }
         return;
     }
     const bound_step *step = &t->schedule->step[n_placed];
     node list[STEPS];
     const int n = node_children(t, parent, n_placed, list);
+    const uint64_t child_share = n ? share / (unsigned)n : 0;
     for (int i = 0; i < n && !t->done; i++) {
         if (list[i].limit < t->target)
             continue; /* the target rose meanwhile */
-        if (search->nodes == search->node_limit) {
+        if (search->nodes >= search->node_limit) {
             search->outcome = BOUND_LIMIT;
             t->done = true;
             return;
         }
-        if (++search->nodes % POLL_NODES == 0 && given_up(search)) {
+        if (search->nodes >= t->look_at && seems_large(t)) {
+            search->outcome = BOUND_LARGE;
+            t->done = true;
+            return;
+        }
+        if (++search->nodes >= t->poll_at && given_up(t)) {
             t->done = true;
             return;
         }
         t->path[step->residue] = step->to_right ? list[i].right : list[i].left;
-        descend(t, &list[i], n_placed + 1);
+        descend(t, &list[i], n_placed + 1, child_share);
     }
+    if (n == 0)
+        t->share += share;
 }
 
 /* Places what the task says, without looking at bounds. */
@@ -416,7 +472,7 @@ static void tree_run(bound_search *search, const bound_task *task)
     node start;
     tree_init(&t, search);
     task_place(&t, task, &start);
-    descend(&t, &start, task->n_placed);
+    descend(&t, &start, task->n_placed, WHOLE);
 }
 
 static int tree_expand(bound_search *search, const bound_task *task, bound_task *children)
