@@ -108,9 +108,9 @@ static int refuse_over(const sf_app *app, const sf_app_census *c, sf_error *err)
 static int claim_output(const sf_app *app, sf_file_lock *lock, sf_error *err)
 {
     const sf_settings *settings = &app->options.settings;
-    if (sf_path_is_folder(settings->output))
-        return sf_fail(err, SF_EINPUT, "the output '%.300s' is a folder; name a file in it", settings->output);
-    int code = sf_file_lock_take(lock, settings->output, NULL, err);
+    int code = sf_path_check_output(settings->output, err);
+    if (!code)
+        code = sf_file_lock_take(lock, settings->output, NULL, err);
     if (!code && sf_path_exists(settings->output) && !settings->force)
         code = sf_fail(err, SF_EEXIST, "%.300s exists; choose another output, or replace it with --force", settings->output);
     return code;

@@ -9,7 +9,7 @@ static int write_copy(const sf_run_view *view, const sf_settings *settings, cons
 {
     sf_run_meta meta = view->data.meta;
     sf_live_file *file = NULL;
-    if (strcmp(output, view->paths.output) == 0)
+    if (sf_path_is_same(output, view->paths.output))
         return sf_fail(err, SF_EINPUT, "the copy '%.300s' would replace the run itself; choose another --output",
                        output);
     if (sf_path_exists(output) && !settings->force)

@@ -11,14 +11,15 @@ static int claim_output(sf_session *session, sf_error *err)
                         : sf_path_exists(paths->checkpoint) ? paths->checkpoint
                         : sf_path_exists(paths->previous)   ? paths->previous
                                                             : NULL;
-    if (sf_path_is_folder(paths->output))
-        return sf_fail(err, SF_EINPUT, "the output '%.300s' is a folder; name a file in it", paths->output);
+    int code = sf_path_check_output(paths->output, err);
+    if (code)
+        return code;
     if (found && !settings->force)
         return sf_fail(err, SF_EEXIST,
                        "%.200s exists; choose another output, replace it with --force, or go on with: "
                        "starfold resume %.150s",
                        found, paths->output);
-    int code = sf_run_paths_lock(&session->paths, err);
+    code = sf_run_paths_lock(&session->paths, err);
     if (!code)
         code =
             sf_record_init(&session->record, &session->config, session->problem.length, session->problem.n_scores, err);

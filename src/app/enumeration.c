@@ -137,9 +137,9 @@ static int take_checkpoint(sf_enumeration_run *run, sf_error *err)
 static int claim(sf_enumeration_run *run, const sf_sequence_list *list, sf_error *err)
 {
     const sf_run_paths *paths = &run->paths;
-    if (sf_path_is_folder(paths->output))
-        return sf_fail(err, SF_EINPUT, "the output '%.300s' is a folder; name a file in it", paths->output);
-    int code = sf_run_paths_lock(&run->paths, err);
+    int code = sf_path_check_output(paths->output, err);
+    if (!code)
+        code = sf_run_paths_lock(&run->paths, err);
     if (!code)
         code = fill_question(run, list, err);
     if (!code && !run->app->options.settings.force) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/file_names.h"
 #include "app/phases.h"
 #include "app/stop.h"
 #include "app/table_source.h"
@@ -88,6 +89,8 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
         return 0;
     }
     code = sf_app_agree_options(app, err);
+    if (!code)
+        code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? sf_app_check_file_names(app, err) : 0, err);
     if (!code)
         code = command->run(app, err);
     return !code && sf_app_speaks(app) ? sf_phases_write(app, command->name, err) : code;

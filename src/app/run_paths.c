@@ -35,6 +35,25 @@ bool sf_path_is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+bool sf_path_is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (!a[0] || !b[0])
+        return false;
+    return strcmp(a, b) == 0 || (stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+                                 first.st_ino == second.st_ino);
+}
+
+int sf_path_check_output(const char *path, sf_error *err)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
+        return 0;
+    if (S_ISDIR(about.st_mode))
+        return sf_fail(err, SF_EINPUT, "the output '%.300s' is a folder; name a file in it", path);
+    return sf_fail(err, SF_EINPUT, "the output '%.300s' is a device, a pipe or a socket; name a file", path);
+}
+
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err)
 {
     return sf_file_lock_take(&paths->lock, paths->output, NULL, err);

@@ -23,6 +23,12 @@ void sf_run_paths_init(sf_run_paths *paths, const char *output);
 bool sf_path_exists(const char *path);
 bool sf_path_is_folder(const char *path);
 
+/* Two names of one file, by a link or by "./" as well; empty names are of none. */
+bool sf_path_is_same(const char *a, const char *b);
+
+/* SF_EINPUT unless `path` names a file, or nothing yet: a rename would put a file in the place of a device, too. */
+int sf_path_check_output(const char *path, sf_error *err);
+
 /* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the
  * holder when another job has it. It is given back by sf_run_paths_unlock, or by the death of the process. */
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err);

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Every wrong input ends with status 2 and one line that says what was wrong and what is allowed."""
 import os
+import stat
 import unittest
 
 from starfold_app import Case
@@ -97,6 +98,41 @@ class BadInput(Case):
         self.refused("run", "--output", plain, "--length", "6", says=["exists", "--force", "resume"])
         with open(plain) as file:
             self.assertEqual(file.read(), "text")
+
+    def test_no_file(self):
+        """--force replaces files, never what is not one; a pipe stands here for /dev/null, which root could lose."""
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        for words in (["run", "--length", "6", "--generations", "1"], ["table", "build", "--length", "6"],
+                      ["census", "--length", "6"], ["enumerate", "HHPPHH"]):
+            for force in ([], ["--force"]):
+                self.refused(*words, "--output", pipe, *force, says=["pipe", "name a file"])
+        self.refused("run", "--length", "6", "--output", pipe, "--force", ranks=2, says="name a file")
+        self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+        self.assertEqual(os.listdir(self.folder), ["pipe"])
+
+    def test_perf(self):
+        """What --perf cannot write is told before the work, not after it."""
+        for perf, says in ((self.path("no/p.h5"), "No such file"), (self.folder, "is a folder"),
+                           (os.path.join(self.write("plain", ""), "p.h5"), "Not a directory")):
+            for ranks in (0, 2):
+                self.refused("enumerate", "HHPPHH", "--perf", perf, ranks=ranks, says=says)
+
+    def test_same_file(self):
+        """What is read is not replaced, whatever name it goes by."""
+        table, names, run = self.path("t.h5"), self.write("names", "HHPPHH\n"), self.path("run.h5")
+        self.good("table", "build", "--length", "6", "--output", table, "--quiet")
+        self.good("run", "--length", "6", "--generations", "1", "--output", run, "--quiet")
+        os.symlink("t.h5", self.path("link"))
+        before = {name: os.stat(self.path(name)).st_ino for name in os.listdir(self.folder)}
+        for other in (table, self.path("link"), os.path.join(self.folder, ".", "t.h5")):
+            self.refused("census", "--length", "6", "--table", table, "--output", other, "--force", says="of --table")
+            self.refused("census", "--length", "6", "--table", table, "--perf", other, says=["--perf", "of --table"])
+        self.refused("enumerate", "--file", names, "--output", names, "--force", says="of --file")
+        self.refused("enumerate", "HHPPHH", "--output", self.path("e.h5"), "--perf", self.path("e.h5"), says="of --output")
+        self.refused("info", run, "--perf", run, says="of the command line")
+        self.refused("repair", run, "--output", os.path.join(self.folder, ".", "run.h5"), "--force", says="the run itself")
+        self.assertEqual({name: os.stat(self.path(name)).st_ino for name in os.listdir(self.folder)}, before)
 
     def test_run_files(self):
         text = self.write("text.h5", "this is no HDF5 file\n")
