@@ -5,6 +5,11 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 results=$root/results/paper
+ranks=${STARFOLD_RANKS:-}
+[[ $ranks =~ ^([1-9][0-9]{0,5})?$ ]] || { # bash would obey more than a number where it calculates
+    echo "paper: STARFOLD_RANKS is '$ranks'; allowed is a number from 1" >&2
+    exit 2
+}
 
 "$root/scripts/setup.sh" build figures
 "$root/scripts/build.sh" release -DCMAKE_BUILD_TYPE=Release -DSTARFOLD_TESTS=OFF
@@ -12,7 +17,7 @@ results=$root/results/paper
 . "$root/scripts/mpi-env.sh"
 
 cores=$(nproc)
-ranks=${STARFOLD_RANKS:-$((cores < 8 ? cores : 8))}
+ranks=${ranks:-$((cores < 8 ? cores : 8))}
 threads=$((cores / ranks > 0 ? cores / ranks : 1))
 mkdir -p "$results"
 echo "paper: the paper's experiment on $ranks ranks with $threads threads each"

@@ -33,7 +33,7 @@ static void write_holder(int fd)
 
 static void read_holder(const char *path, char *holder)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     ssize_t n = fd >= 0 ? read(fd, holder, SF_HOLDER_SIZE - 1) : 0;
     holder[n > 0 ? n : 0] = '\0';
     holder[strcspn(holder, "\n")] = '\0';
@@ -45,6 +45,12 @@ static void read_holder(const char *path, char *holder)
         close(fd);
     if (!holder[0])
         strcpy(holder, "another process");
+}
+
+static int refuse_lock(const char *path, sf_error *err)
+{
+    return sf_fail(err, SF_EINPUT, "%.300s is a link or no regular file, so it cannot be the lock; remove it, or choose "
+                   "another output", path);
 }
 
 /* Says why nothing can be written beside the output. */
@@ -66,10 +72,18 @@ static int refuse_folder(const char *output, int error, sf_error *err)
                    strerror(error));
 }
 
+/* In a folder that others write to, the name may lead to a file of ours elsewhere, which would be emptied, or to a pipe,
+ * at which we would wait. */
+static bool is_plain(int fd)
+{
+    struct stat about;
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink <= 1;
+}
+
 static bool same_file(int fd, const char *path)
 {
     struct stat here, there;
-    return fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_dev == there.st_dev &&
            here.st_ino == there.st_ino;
 }
 
@@ -80,9 +94,13 @@ int sf_file_lock_take(sf_file_lock *lock, const char *output, char *holder, sf_e
     lock_path(output, path);
     for (int i = 0; i < LOCK_TRIES; i++) {
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (fd < 0)
-            return refuse_folder(output, errno, err);
+            return errno == ELOOP || errno == ENXIO ? refuse_lock(path, err) : refuse_folder(output, errno, err);
+        if (!is_plain(fd)) {
+            close(fd);
+            return refuse_lock(path, err);
+        }
         if (fcntl(fd, F_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
             read_holder(path, name);
             close(fd);
@@ -117,7 +135,7 @@ bool sf_file_lock_held(const char *output, char *holder)
     char path[SF_TEXT_SIZE + 32];
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     lock_path(output, path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
     bool held = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;

@@ -195,13 +195,12 @@ static int read_file(sf_options *options, const char *path, bool pass_preset, sf
 {
     ini_state state = {.options = options, .path = path, .pass_preset = pass_preset, .err = err};
     struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* a pipe can be read once, this is read twice, by every rank */
+        return sf_fail(err, SF_EINPUT, "the configuration '%.300s' is %s; give an INI file", path,
+                       S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
     state.file = fopen(path, "r");
     if (!state.file)
         return sf_fail(err, SF_EINPUT, "cannot read the configuration '%.300s': %s", path, strerror(errno));
-    if (fstat(fileno(state.file), &about) == 0 && S_ISDIR(about.st_mode)) {
-        fclose(state.file);
-        return sf_fail(err, SF_EINPUT, "the configuration '%.300s' is a folder; give an INI file", path);
-    }
     int bad_line = ini_parse_stream(ini_line, &state, ini_key, &state);
     fclose(state.file);
     if (!state.code && bad_line > 0) {

@@ -159,6 +159,24 @@ class BadInput(Case):
         refused("help = true\n", ["help"])
         self.refused("run", "--config", self.path("none.ini"), says=["none.ini", "No such file"])
         self.refused("run", "--config", self.folder, says="folder")
+        os.mkfifo(self.path("pipe.ini"))
+        self.refused("run", "--config", self.path("pipe.ini"), says="is no regular file")
+
+    def test_lock_of_another(self):
+        """A lock file that leads elsewhere is left alone, and so is what it leads to; a pipe is not waited for."""
+        precious = self.write("precious.txt", "keep this")
+        lock = self.path("x.h5.lock")
+        for make in (os.symlink, os.link, lambda _, path: os.mkfifo(path)):
+            make(precious, lock)
+            self.refused("run", "--output", self.path("x.h5"), "--length", "6", "--generations", "1",
+                         says=[lock, "is a link or no regular file", "remove it"])
+            self.assertTrue(os.path.lexists(lock))
+            os.unlink(lock)
+            with open(precious) as file:
+                self.assertEqual(file.read(), "keep this")
+        self.good("run", "--quiet", "--output", self.path("x.h5"), "--length", "6", "--generations", "1")
+        os.mkfifo(lock)
+        self.good("info", self.path("x.h5"))
 
     def test_under_mpi(self):
         """One line and the same status with several ranks; nothing hangs."""
