@@ -62,7 +62,4 @@ size_t sf_census_used(const uint64_t *counts, size_t n);
 /* Writes --output. */
 int sf_census_write(const sf_app *app, const sf_app_census *c, sf_error *err);
 
-/* `starfold info` of a census file. */
-int sf_census_info(const char *path, bool json, sf_error *err);
-
 #endif

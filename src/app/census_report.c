@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "app/census.h"
+#include "app/info.h"
 #include "app/json.h"
 #include "io/census_file.h"
 

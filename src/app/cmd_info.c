@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app/census.h"
+#include "app/info.h"
 #include "app/json.h"
 #include "app/run_view.h"
-#include "io/census_file.h"
+#include "io/file_kind.h"
 
 /* Sequences that have the best fitness. */
 static size_t count_best(const sf_known *known, int32_t best)
@@ -82,6 +82,7 @@ static int print_json(const sf_run_view *view, sf_error *err)
     int32_t best = sf_record_best_fitness(record);
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "file", view->paths.output);
+    cJSON_AddStringToObject(document, "kind", "run");
     cJSON_AddStringToObject(document, "state", view->state);
     cJSON_AddBoolToObject(document, "checkpoint", view->checkpoint);
     cJSON_AddBoolToObject(document, "from_checkpoint", view->from_checkpoint);
@@ -113,12 +114,19 @@ static int print_json(const sf_run_view *view, sf_error *err)
 static int info(sf_app *app, sf_error *err)
 {
     sf_run_view view;
+    const char *path = app->options.words[0];
+    const bool json = app->options.settings.format != 0;
     if (!sf_app_speaks(app))
         return 0;
-    if (sf_census_file_is(app->options.words[0]))
-        return sf_census_info(app->options.words[0], app->options.settings.format != 0, err);
-    int code = sf_run_view_open(&view, app->options.words[0], err);
-    if (!code && app->options.settings.format)
+    const sf_file_kind kind = sf_file_kind_of(path);
+    if (kind == SF_FILE_CENSUS)
+        return sf_census_info(path, json, err);
+    if (kind == SF_FILE_TABLE)
+        return sf_table_info(path, json, err);
+    if (kind == SF_FILE_ENUMERATION)
+        return sf_enumeration_info(path, json, err);
+    int code = sf_run_view_open(&view, path, err);
+    if (!code && json)
         code = print_json(&view, err);
     else if (!code)
         print_text(&view);
@@ -132,8 +140,8 @@ const sf_command sf_command_info = {
     .name = "info",
     .words = "RUN.h5",
     .summary = "what a run was, where it stands, what it found",
-    .text = "Tells what a run file holds, also while the run goes on or after it was killed; or what a census file "
-            "holds.",
+    .text = "Tells what a run file holds, also while the run goes on or after it was killed; or what the file of a "
+            "census, of a table or of an enumeration holds.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -6,6 +6,7 @@
 
 #include "app/app.h"
 #include "app/file_lock.h"
+#include "app/info.h"
 #include "app/json.h"
 #include "app/launch.h"
 #include "app/phases.h"
@@ -148,6 +149,7 @@ static int info_json(const char *path, const sf_table_about *about, uint64_t byt
 {
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "file", path);
+    cJSON_AddStringToObject(document, "kind", "table");
     cJSON_AddStringToObject(document, "lattice", about->lattice);
     sf_json_add_integer(document, "length", about->length);
     cJSON_AddStringToObject(document, "letters", about->letters);
@@ -163,7 +165,7 @@ static int info_json(const char *path, const sf_table_about *about, uint64_t byt
     return sf_json_print(document, err);
 }
 
-static int info(const sf_app *app, const char *path, sf_error *err)
+int sf_table_info(const char *path, bool json, sf_error *err)
 {
     sf_map_table maps;
     sf_table_about about;
@@ -173,7 +175,7 @@ static int info(const sf_app *app, const char *path, sf_error *err)
         return sf_app_table_advise(code, "build the table anew (starfold table build)", err);
     uint64_t bytes = sf_map_table_bytes(maps.lattice, about.length);
     sf_map_table_free(&maps);
-    if (app->options.settings.format)
+    if (json)
         return info_json(path, &about, bytes, err);
     printf("%s\n", path);
     printf("  chains         %d residues, %s lattice, letters %s\n", about.length, about.lattice, about.letters);
@@ -200,7 +202,7 @@ static int table(sf_app *app, sf_error *err)
         return sf_fail(err, SF_EINPUT, "table info needs a file: starfold table info T.h5");
     if (is_build)
         return build(app, err);
-    return sf_app_speaks(app) ? info(app, app->options.words[1], err) : 0;
+    return sf_app_speaks(app) ? sf_table_info(app->options.words[1], app->options.settings.format != 0, err) : 0;
 }
 
 static const sf_option_group *const groups[] = {&sf_group_length, &sf_group_problem, &sf_group_table_build,

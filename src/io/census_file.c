@@ -8,6 +8,7 @@
 #include "io/aside.h"
 #include "io/h5_scalars.h"
 #include "io/seal.h"
+#include "io/tried.h"
 #include "io/version.h"
 
 enum { CHUNK_BYTES = 1 << 19, BLOCK_CHUNKS = 8, RANK_MAX = 3 };
@@ -356,12 +357,14 @@ static int check_about(sf_h5 *h5, const sf_census_about *about)
         return sf_h5_fail(h5, "/census/n_scores", "is out of its range");
     if (about->n_shapes > about->n_sequences)
         return sf_h5_fail(h5, "/census/shapes", "is more than there are sequences");
+    if (strlen(about->letters) < 2)
+        return sf_h5_fail(h5, "/census/letters", "has fewer than two letters");
     uint64_t n = 1;
-    for (int k = 0; k < about->length; k++) {
-        if (__builtin_mul_overflow(n, strlen(about->letters), &n))
-            n = 0;
-    }
-    return n == about->n_sequences ? 0 : sf_h5_fail(h5, "/census/sequences", "does not fit length and letters");
+    bool fits = true;
+    for (int k = 0; k < about->length && fits; k++)
+        fits = !__builtin_mul_overflow(n, strlen(about->letters), &n);
+    fits = fits && n == about->n_sequences;
+    return fits ? 0 : sf_h5_fail(h5, "/census/sequences", "does not fit length and letters");
 }
 
 /* Checks the dataset; reads it where values is not NULL. */
@@ -390,13 +393,22 @@ static int read_array(sf_h5 *h5, const sf_census_about *about, const array *a, v
 static int check_sum(sf_h5 *h5, const char *name, const uint64_t *counts, size_t n, uint64_t right)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += counts[i];
-    return sum == right ? 0 : sf_h5_fail(h5, name, "does not add up to the sequences");
+    bool fits = true;
+    for (size_t i = 0; i < n && fits; i++)
+        fits = !__builtin_add_overflow(sum, counts[i], &sum);
+    return fits && sum == right ? 0 : sf_h5_fail(h5, name, "does not add up to the sequences");
 }
 
-static int read_open(sf_h5 *h5, sf_census_about *about, uint64_t *fitness, uint64_t *best_score)
+/* Where what is read goes. */
+typedef struct target {
+    sf_census_about *about;
+    uint64_t *fitness, *best_score;
+} target;
+
+static int read_open(sf_h5 *h5, void *context)
 {
+    const target *t = context;
+    sf_census_about *about = t->about;
     int code = check_title(h5);
     if (!code)
         code = sf_h5_scalars_read(h5, N_SCALARS, scalars, about);
@@ -404,45 +416,20 @@ static int read_open(sf_h5 *h5, sf_census_about *about, uint64_t *fitness, uint6
         code = check_about(h5, about);
     for (size_t k = 0; !code && k < n_arrays(about); k++) {
         const array *a = &arrays[k];
-        code = read_array(h5, about, a, a->fill == fill_fitness ? fitness : a->fill == fill_best_score ? best_score : NULL);
+        uint64_t *values = a->fill == fill_fitness ? t->fitness : a->fill == fill_best_score ? t->best_score : NULL;
+        code = read_array(h5, about, a, values);
     }
     if (!code)
-        code = check_sum(h5, "/summary/fitness", fitness, (size_t)about->n_scores + 1, about->n_sequences);
+        code = check_sum(h5, "/summary/fitness", t->fitness, (size_t)about->n_scores + 1, about->n_sequences);
     return code ? code
-                : check_sum(h5, "/summary/best_score", best_score, (size_t)about->n_scores, about->n_sequences);
+                : check_sum(h5, "/summary/best_score", t->best_score, (size_t)about->n_scores, about->n_sequences);
 }
 
 int sf_census_file_read(sf_census_about *about, uint64_t *fitness, uint64_t *best_score, const char *path, sf_error *err)
 {
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    bool sealed = false;
+    target t = {about, fitness, best_score};
     memset(about, 0, sizeof *about);
     memset(fitness, 0, (SF_CENSUS_SCORES_MAX + 1) * sizeof *fitness);
     memset(best_score, 0, SF_CENSUS_SCORES_MAX * sizeof *best_score);
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code && !sealed)
-        code = sf_fail(err, SF_EFORMAT, "%s: has no seal at its end: it was cut, or is no census", path);
-    if (!code)
-        code = sf_h5_open(&h5, path, err);
-    if (!code)
-        code = read_open(&h5, about, fitness, best_score);
-    h5.err = NULL;
-    sf_h5_close(&h5);
-    return code;
-}
-
-bool sf_census_file_is(const char *path)
-{
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    sf_error unheard = {0};
-    bool sealed = false;
-    if (sf_h5_probe(path, &unheard) != 0 || sf_seal_check(path, &sealed, &unheard) != 0 || !sealed ||
-        sf_h5_open(&h5, path, &unheard) != 0)
-        return false;
-    bool is = check_title(&h5) == 0;
-    h5.err = NULL;
-    sf_h5_close(&h5);
-    return is;
+    return sf_tried_read(path, "a census", read_open, &t, err);
 }

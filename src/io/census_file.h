@@ -3,7 +3,6 @@
 #ifndef SF_IO_CENSUS_FILE_H
 #define SF_IO_CENSUS_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,8 +47,5 @@ int sf_census_file_write(const char *path, const sf_census_data *data, sf_error 
 /* Reads and checks what the file says in sum: fitness[SF_CENSUS_SCORES_MAX + 1] and best_score[SF_CENSUS_SCORES_MAX] are
  * overwritten. SF_EINPUT when there is no such file or it is something else, SF_EFORMAT when it is damaged. */
 int sf_census_file_read(sf_census_about *about, uint64_t *fitness, uint64_t *best_score, const char *path, sf_error *err);
-
-/* Whether the file is a whole census, for those who take several kinds of files. */
-bool sf_census_file_is(const char *path);
 
 #endif

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/apart.h"
 #include "io/blake2b.h"
 #include "io/census_file.h"
-#include "io/h5.h"
-#include "io/seal.h"
+#include "io/enumeration_file.h"
+#include "io/run_file.h"
 #include "io/table_file.h"
+#include "io/tried.h"
 
 enum { BLOCK_BYTES = 1 << 20, ATTRIBUTE_BYTES_MAX = 1 << 24, HASH_SIZE = 32 };
 
@@ -320,7 +320,7 @@ static int find_kind(digest *d)
     else if (exists && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1) {
         if (H5Aread(attribute, type, &title) < 0)
             code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
-        d->is_ours = title && (strcmp(title, "Starfold run") == 0 || strcmp(title, "Starfold enumeration") == 0 ||
+        d->is_ours = title && (strcmp(title, SF_RUN_TITLE) == 0 || strcmp(title, SF_ENUMERATION_TITLE) == 0 ||
                                strcmp(title, SF_TABLE_TITLE) == 0 || strcmp(title, SF_CENSUS_TITLE) == 0);
         H5free_memory(title);
     }
@@ -350,32 +350,14 @@ static int digest_open(digest *d, char *hex)
     return d->code;
 }
 
-static int digest_file(const char *path, char *hex, sf_error *err)
+static int digest_tried(sf_h5 *h5, void *hex)
 {
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    digest d = {.h5 = &h5};
-    int code = sf_h5_open(&h5, path, err);
-    if (!code)
-        code = digest_open(&d, hex);
-    h5.err = NULL;
-    sf_h5_close(&h5);
-    return code;
-}
-
-static int try_file(void *path, sf_error *err)
-{
-    char hex[SF_DIGEST_SIZE];
-    return digest_file(path, hex, err);
+    digest d = {.h5 = h5};
+    return digest_open(&d, hex);
 }
 
 int sf_digest_file(const char *path, char hex[SF_DIGEST_SIZE], sf_error *err)
 {
-    bool sealed;
     hex[0] = '\0';
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code)
-        code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
-    return code ? code : digest_file(path, hex, err);
+    return sf_tried_read(path, NULL, digest_tried, hex, err);
 }

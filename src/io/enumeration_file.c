@@ -11,10 +11,9 @@
 #include "io/aside.h"
 #include "io/h5.h"
 #include "io/seal.h"
+#include "io/tried.h"
 #include "io/version.h"
 #include "starfold/problem.h"
-
-static const char TITLE[] = "Starfold enumeration";
 
 enum {
     CONTIGUOUS_BYTES_MAX = 1 << 16,
@@ -356,7 +355,7 @@ static int transfer_entry(sf_h5 *h5, entry *e, bool writing)
 static int write_head(sf_h5 *h5, const sf_enumeration *e)
 {
     static const char *const groups[] = {"/asked", "/config", "/dimensions", "/provenance", "/sequences", "/progress"};
-    int code = sf_h5_attr_text(h5, h5->file, "title", TITLE);
+    int code = sf_h5_attr_text(h5, h5->file, "title", SF_ENUMERATION_TITLE);
     if (!code)
         code = sf_h5_attr_int(h5, h5->file, "schema", SF_ENUMERATION_SCHEMA);
     if (!code)
@@ -499,7 +498,7 @@ static int read_head(sf_h5 *h5, sf_enumeration *e)
     char title[64] = "", state[16] = "";
     int32_t schema = 0;
     int code = H5Aexists(h5->file, "title") > 0 ? sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title) : 0;
-    if (!code && strcmp(title, TITLE) != 0)
+    if (!code && strcmp(title, SF_ENUMERATION_TITLE) != 0)
         return sf_h5_fail(h5, NULL, "is HDF5, but not an enumeration of starfold");
     if (!code)
         code = sf_h5_attr_read_int(h5, h5->file, "schema", &schema);
@@ -514,8 +513,9 @@ static int read_head(sf_h5 *h5, sf_enumeration *e)
     return code;
 }
 
-static int read_open(sf_h5 *h5, sf_enumeration *e)
+static int read_open(sf_h5 *h5, void *enumeration)
 {
+    sf_enumeration *e = enumeration;
     entry entry_of[N_ENTRIES];
     int code = read_head(h5, e);
     list_entries(e, entry_of);
@@ -528,21 +528,8 @@ static int read_open(sf_h5 *h5, sf_enumeration *e)
 
 int sf_enumeration_read(const char *path, sf_enumeration *enumeration, sf_error *err)
 {
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    bool sealed = false;
     *enumeration = (sf_enumeration){0};
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code && !sealed)
-        code = sf_fail(err, SF_EFORMAT,
-                       "%s: has no seal at its end: it was cut off, changed, or is no enumeration of starfold", path);
-    if (!code)
-        code = sf_h5_open(&h5, path, err);
-    if (!code)
-        code = read_open(&h5, enumeration);
-    h5.err = NULL;
-    sf_h5_close(&h5);
+    int code = sf_tried_read(path, "an enumeration of starfold", read_open, enumeration, err);
     if (code)
         sf_enumeration_free(enumeration);
     return code;

@@ -12,6 +12,8 @@
 
 enum { SF_ENUMERATION_SCHEMA = 1 };
 
+#define SF_ENUMERATION_TITLE "Starfold enumeration"
+
 /* What is asked and what is known. When written, all pointers are the caller's; when read, the struct owns them. */
 typedef struct sf_enumeration {
     /* the question */

@@ -17,6 +17,8 @@
 
 enum { SF_SCHEMA_VERSION = 1 };
 
+#define SF_RUN_TITLE "Starfold run"
+
 /* One option that can change results, as it is stored in /config: the value as text in its canonical spelling. */
 typedef struct sf_config_entry {
     char name[48];

@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "io/apart.h"
 #include "io/field_io.h"
 #include "io/run_check.h"
 #include "io/run_file.h"
-#include "io/seal.h"
+#include "io/tried.h"
 #include "io/view.h"
 
 enum { CONFIG_MAX = 512 };
@@ -210,38 +209,21 @@ static int read_open(sf_h5 *h5, sf_view *view, sf_run_data *data)
     return code ? code : hand_over(h5, view, state, data);
 }
 
-static int read_file(sf_run_data *data, const char *path, sf_error *err)
+static int read_tried(sf_h5 *h5, void *data)
 {
     sf_view view = {0};
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    int code = sf_h5_open(&h5, path, err);
-    if (!code)
-        code = read_open(&h5, &view, data);
-    h5.err = NULL;
-    sf_h5_close(&h5);
+    int code = read_open(h5, &view, data);
     sf_view_free(&view);
+    return code;
+}
+
+/* It has no seal while it is live, or when it was edited. */
+static int read_checked(sf_run_data *data, const char *path, sf_error *err)
+{
+    int code = sf_tried_read(path, NULL, read_tried, data, err);
     if (code)
         sf_run_data_free(data);
     return code;
-}
-
-static int try_file(void *path, sf_error *err)
-{
-    sf_run_data data = {0};
-    int code = read_file(&data, path, err);
-    sf_run_data_free(&data);
-    return code;
-}
-
-static int read_checked(sf_run_data *data, const char *path, sf_error *err)
-{
-    bool sealed; /* or not: it is live, or was edited */
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code)
-        code = sf_apart_try(path, try_file, (void *)(uintptr_t)path, err);
-    return code ? code : read_file(data, path, err);
 }
 
 /* Nanoseconds; 0 when there is none. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/seal.h"
 #include "io/table_header.h"
+#include "io/tried.h"
 
 static int check_title(sf_h5 *h5)
 {
@@ -70,7 +70,6 @@ static int read_array(sf_h5 *h5, int array, size_t n_maps, void *values)
 static int read_maps(sf_h5 *h5, const sf_table_about *about, const sf_lattice *lattice, sf_map_table *maps)
 {
     sf_contact_layout layout;
-    sf_error reason = {0};
     size_t n = (size_t)about->n_maps;
     sf_contact_layout_init(&layout, about->length);
     int code = sf_table_layout_check(h5, &layout);
@@ -88,48 +87,45 @@ static int read_maps(sf_h5 *h5, const sf_table_about *about, const sf_lattice *l
         return code;
     maps->conformations = about->conformations;
     maps->max_contacts = about->max_contacts;
-    if (sf_map_table_check(maps, &reason) != 0)
-        return sf_fail(h5->err, SF_EFORMAT, "%s: %s", h5->path, reason.text);
     return 0;
 }
 
-static int read_open(sf_h5 *h5, sf_map_table *maps, sf_table_about *about, const sf_problem *problem)
+/* What is read, and what it must be of (NULL: anything). */
+typedef struct target {
+    sf_map_table *maps;
+    sf_table_about about;
+    const sf_problem *problem;
+} target;
+
+static int read_open(sf_h5 *h5, void *context)
 {
+    target *t = context;
     const sf_lattice *lattice = NULL;
     int code = check_title(h5);
     if (!code)
-        code = sf_table_header_read(h5, about);
+        code = sf_table_header_read(h5, &t->about);
     if (!code)
-        code = check_about(h5, about, &lattice);
-    if (!code && problem)
-        code = check_fits(h5, about, problem);
-    return code ? code : read_maps(h5, about, lattice, maps);
+        code = check_about(h5, &t->about, &lattice);
+    if (!code && t->problem)
+        code = check_fits(h5, &t->about, t->problem);
+    return code ? code : read_maps(h5, &t->about, lattice, t->maps);
 }
 
 int sf_table_file_read(sf_map_table *maps, sf_table_about *about, const char *path, const sf_problem *problem,
                        sf_error *err)
 {
-    sf_table_about mine = {0};
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
+    target t = {.maps = maps, .problem = problem};
+    sf_error wrong = {0};
     struct stat info;
-    bool sealed = false;
     *maps = (sf_map_table){0};
-    int code = sf_h5_probe(path, err);
-    if (!code)
-        code = sf_seal_check(path, &sealed, err);
-    if (!code && !sealed)
-        code = sf_fail(err, SF_EFORMAT, "%s: has no seal at its end: it was cut, or is no table of contact maps", path);
-    if (!code)
-        code = sf_h5_open(&h5, path, err);
-    if (!code)
-        code = read_open(&h5, maps, &mine, problem);
-    h5.err = NULL;
-    sf_h5_close(&h5);
+    int code = sf_tried_read(path, "a table of contact maps", read_open, &t, err);
+    if (!code && sf_map_table_check(maps, &wrong) != 0)
+        code = sf_fail(err, SF_EFORMAT, "%s: %s", path, wrong.text);
     if (!code && stat(path, &info) == 0)
-        mine.file_bytes = (uint64_t)info.st_size;
+        t.about.file_bytes = (uint64_t)info.st_size;
     if (code)
         sf_map_table_free(maps);
     else if (about)
-        *about = mine;
+        *about = t.about;
     return code;
 }

@@ -7,8 +7,6 @@
 
 #include "io/version.h"
 
-#define TITLE "Starfold run"
-
 /* Order of the migration log, as an index: the record stays as it is. qsort has no context, so keys are copied. */
 typedef struct migrant_key {
     int32_t trial, from, index;
@@ -178,7 +176,7 @@ static int write_config(sf_h5 *h5, const sf_run_meta *meta)
 
 int sf_run_begin(sf_h5 *h5, const sf_view *view, const sf_run_meta *meta)
 {
-    int code = sf_h5_attr_text(h5, h5->file, "title", TITLE);
+    int code = sf_h5_attr_text(h5, h5->file, "title", SF_RUN_TITLE);
     if (!code)
         code = sf_h5_attr_int(h5, h5->file, "schema", SF_SCHEMA_VERSION);
     if (!code)
@@ -197,7 +195,7 @@ int sf_run_check_root(sf_h5 *h5, char *state, bool *live)
     if (H5Aexists(h5->file, "title") <= 0 || H5Aexists(h5->file, "schema") <= 0)
         return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
     int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
-    if (!code && strcmp(title, TITLE) != 0)
+    if (!code && strcmp(title, SF_RUN_TITLE) != 0)
         return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
     if (!code)
         code = sf_h5_attr_read_int(h5, h5->file, "schema", &schema);

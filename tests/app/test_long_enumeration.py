@@ -131,6 +131,11 @@ class LongEnumeration(Case):
     def test_other_checkpoints(self):
         checkpoint = self.checkpoint()
         kept = self.bytes(checkpoint)
+        about = self.json("info", checkpoint)
+        self.assertEqual([about[key] for key in ("kind", "state", "length", "asked", "sequences", "engine")],
+                         ["enumeration", "checkpoint", 24, 4, 3, "walk"])
+        self.assertTrue(0 < about["parts_done"] < about["parts"], about)
+        self.assertIn("a checkpoint; go on with the command", self.good("info", checkpoint).out)
         model = self.write("two.txt", "alphabet HP\n0 1\n1 0\n")
         more = ["--output", self.output]
         self.refused("enumerate", CHAINS[1], *more, says=["sequences", "--force"])
@@ -175,6 +180,10 @@ class LongEnumeration(Case):
             histogram = file["sequences/histogram"][0]
             self.assertEqual((file["config"].attrs["proven"], file["sequences/exact"][0]), ("1", 1))
         answer = self.json("enumerate", "--output", self.output, chain)["results"][0]
+        about = self.json("info", self.output)
+        self.assertEqual([about[key] for key in ("kind", "state", "best_fitness", "sequences_at_best")],
+                         ["enumeration", "finished", answer["distinct_scores"], 1])
+        self.assertIn("counts of the highest", self.good("info", self.output).out)
         for number, shown in zip(histogram, answer["histogram"]):
             self.assertEqual(None if number == 2 ** 64 - 1 else number, shown)
         self.refused("enumerate", "--output", self.output, chain, "--top-counts", "2", says="top-counts")

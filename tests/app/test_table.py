@@ -53,6 +53,8 @@ class Build(Table):
         self.assertEqual(info["file_bytes"], os.path.getsize(path))
         self.assertEqual(info["memory_bytes"], 12 * 31940)
         self.assertEqual(run("table", "info", path, ranks=2).out, out)
+        self.assertEqual(self.good("info", path).out, out)
+        self.assertEqual((self.json("info", path), info["kind"]), (info, "table"))
         digests = {self.good("digest", p).out.split()[0] for p in (path, self.build("u.h5", 16, ranks=2))}
         self.assertEqual(len(digests), 1)
 

@@ -4,23 +4,12 @@
 
 #include "fuzz_h5.h"
 #include "fuzz_run.h"
-#include "io/apart.h"
 #include "io/schema.h"
 #include "io/seal.h"
 
 enum { EDITS_MAX = 6 };
 
 enum operation { SET, SET_MORE, RESHAPE, RETYPE, REMOVE, LINK, ATTRIBUTE, OPTION, N_OPERATIONS };
-
-/* What HDF5 wrote does not kill HDF5; all of the reader is done in this process. */
-int sf_apart_try(const char *path, int (*work)(void *context, sf_error *err), void *context, sf_error *err)
-{
-    (void)path;
-    (void)work;
-    (void)context;
-    (void)err;
-    return 0;
-}
 
 static void edit(hid_t file, fuzz_source *source)
 {

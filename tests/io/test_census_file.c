@@ -1,12 +1,12 @@
 /* The census file: written twice the same, read back, and damaged in every byte. */
 #include "io/census_file.h"
 
-#include <hdf5.h>
 #include <unistd.h>
 
-#include "sample_run.h"
+#include "edit_h5.h"
+#include "io/file_kind.h"
 
-enum { LENGTH = 3, N = 1 << LENGTH, SCORES = 2, SEAL = 48 };
+enum { LENGTH = 3, N = 1 << LENGTH, SCORES = 2 };
 
 /* Numbers as a census might have them; shapes.n_scores is larger than what is written. */
 static uint64_t row[] = {4, 1, 0, 1, 5, 5, 0, 0, 3, 0}, sequences[] = {0, 3, 5, 0}, n_shapes[] = {0, 1, 1, 0}, range[36];
@@ -61,7 +61,7 @@ static void test_round_trip(void)
         sf_census_about about;
         sf_error err = {0};
         CU_ASSERT(sample_same_bytes(path, other));
-        CU_ASSERT(sf_census_file_is(path));
+        CU_ASSERT_EQUAL(sf_file_kind_of(path), SF_FILE_CENSUS);
         CU_ASSERT_EQUAL(read_it(path, &about, &err), 0);
         CU_ASSERT_STRING_EQUAL(about.lattice, "square");
         CU_ASSERT_STRING_EQUAL(about.letters, "HP");
@@ -124,14 +124,6 @@ static void expect(const char *path, const char *what, int code, const char *par
     CU_ASSERT(as_expected);
 }
 
-static void write_bytes(const char *path, const uint8_t *bytes, size_t n)
-{
-    FILE *file = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    CU_ASSERT_EQUAL(fwrite(bytes, 1, n, file), n);
-    fclose(file);
-}
-
 static void test_damaged(void)
 {
     const char *path = made("a.h5", true);
@@ -143,13 +135,13 @@ static void test_damaged(void)
         write_bytes(path, bytes, n);
         bytes[k] ^= 0x10;
         expect(path, "flipped", SF_EFORMAT, "");
-        CU_ASSERT_FALSE(sf_census_file_is(path));
+        CU_ASSERT_EQUAL(sf_file_kind_of(path), SF_FILE_UNKNOWN);
     }
     for (size_t k = 0; k < n; k += n / 13 + 1) {
         write_bytes(path, bytes, k);
         expect(path, "cut", SF_EFORMAT, "");
     }
-    write_bytes(path, bytes, n - SEAL);
+    write_bytes(path, bytes, n - SEAL_SIZE);
     expect(path, "no seal", SF_EFORMAT, "has no seal");
     free(bytes);
     unlink(path);
@@ -180,13 +172,133 @@ static void test_wrong_values(void)
     CU_ASSERT_EQUAL(sf_run_file_write(path, &run.record, &run.meta, &err), 0);
     sample_free(&run);
     expect(path, "a run", SF_EINPUT, "is not a census");
-    CU_ASSERT_FALSE(sf_census_file_is(path));
+    CU_ASSERT_EQUAL(sf_file_kind_of(path), SF_FILE_RUN);
+}
+
+static int read_any(const char *path, sf_error *err)
+{
+    sf_census_about about;
+    uint64_t by_fitness[SF_CENSUS_SCORES_MAX + 1], by_score[SF_CENSUS_SCORES_MAX];
+    return sf_census_file_read(&about, by_fitness, by_score, path, err);
+}
+
+static void test_flipped_and_sealed(void)
+{
+    size_t n;
+    const char *path = made("a.h5", true);
+    uint8_t *bytes = sample_bytes(path, &n);
+    flip_and_seal(path, bytes, n, read_any);
+    free(bytes);
+}
+
+/* ---- strange values in good HDF5 ---- */
+
+static void lose_title(void) { H5Adelete(edited, "title"); }
+static void be_a_table(void) { set_attribute("title", "Starfold table of contact maps"); }
+static void next_version(void) { set_number("/provenance/schema", 2); }
+static void short_chain(void) { set_number("/census/length", 2); }
+static void long_chain(void) { set_number("/census/length", 65); }
+static void other_chain(void) { set_number("/census/length", 4); }
+static void no_length(void) { remove_object("/census/length"); }
+static void wide_length(void) { reshape("/census/length", H5T_STD_I32LE, 1, 0); }
+static void no_scores(void) { set_number("/census/n_scores", 0); }
+static void many_scores(void) { set_number("/census/n_scores", 256); }
+static void more_scores(void) { set_number("/census/n_scores", 3); }
+static void one_letter(void) { set_text("/census/letters", "H"); }
+static void odd_lattice(void) { set_text("/census/lattice", "\033[2J"); }
+static void long_lattice(void) { set_text("/census/lattice", "a lattice with too long a name"); }
+static void vast(void) { set_number("/census/sequences", INT64_MAX); }
+static void many_shapes(void) { set_number("/census/shapes", N + 1); }
+static void more_shapes(void) { set_number("/census/shapes", 3); }
+
+/* 2^64 sequences are 0 where sizes wrap. */
+static void wrapping_sequences(void)
+{
+    set_number("/census/length", 64);
+    set_number("/census/sequences", 0);
+}
+
+static void wrapping_counts(void)
+{
+    const uint64_t counts[] = {UINT64_MAX, 4, 5};
+    hid_t dataset = H5Dopen2(edited, "/summary/fitness", H5P_DEFAULT);
+    H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts);
+    H5Dclose(dataset);
+}
+
+static void no_fitness(void) { remove_object("/summary/fitness"); }
+static void signed_fitness(void) { reshape("/summary/fitness", H5T_STD_I64LE, SCORES + 1, 0); }
+static void flat_fitness(void) { reshape("/summary/fitness", H5T_STD_U64LE, SCORES + 1, 1); }
+static void long_fitness(void) { reshape("/summary/fitness", H5T_STD_U64LE, 1000, 0); }
+static void empty_fitness(void) { reshape("/summary/fitness", H5T_STD_U64LE, SCORES + 1, 0); }
+static void soft_link(void) { link_softly("/summary/best_score"); }
+static void external_link(void) { link_to_file("/summary/best_score"); }
+static void a_group(void) { become_group("/summary/best_score"); }
+static void outside(void) { lie_outside("/summary/best_score", H5T_STD_U64LE, SCORES); }
+static void short_each(void) { reshape("/sequences/fitness", H5T_STD_U8LE, N - 1, 0); }
+static void empty_each(void) { reshape("/sequences/fitness", H5T_STD_U8LE, N, 0); }
+static void no_histogram(void) { remove_object("/shapes/histogram"); }
+static void flat_histogram(void) { reshape("/shapes/histogram", H5T_STD_U64LE, 2 * SCORES, 0); }
+static void numbers_for_letters(void) { reshape("/shapes/letters", H5T_STD_U8LE, 2, 0); }
+
+static void test_strange_values(void)
+{
+    static const struct {
+        const char *what;
+        void (*change)(void);
+        int code;
+        const char *part;
+    } cases[] = {
+        {"lose_title", lose_title, SF_EINPUT, "is not a census"},
+        {"be_a_table", be_a_table, SF_EINPUT, "is not a census"},
+        {"next_version", next_version, SF_EFORMAT, "is a census of version 2; this program reads version 1"},
+        {"short_chain", short_chain, SF_EFORMAT, "/census/length: is out of its range"},
+        {"long_chain", long_chain, SF_EFORMAT, "/census/length: is out of its range"},
+        {"other_chain", other_chain, SF_EFORMAT, "/census/sequences: does not fit length and letters"},
+        {"no_length", no_length, SF_EFORMAT, "/census/length: the dataset is missing"},
+        {"wide_length", wide_length, SF_EFORMAT, "/census/length: is not a single value"},
+        {"no_scores", no_scores, SF_EFORMAT, "/census/n_scores: is out of its range"},
+        {"many_scores", many_scores, SF_EFORMAT, "/census/n_scores: is out of its range"},
+        {"more_scores", more_scores, SF_EFORMAT, "has another size than"},
+        {"one_letter", one_letter, SF_EFORMAT, "/census/letters: has fewer than two letters"},
+        {"odd_lattice", odd_lattice, SF_EFORMAT, "/census/lattice: has characters that are not text"},
+        {"long_lattice", long_lattice, SF_EFORMAT, "/census/lattice: is not a text of fixed length, or too long"},
+        {"vast", vast, SF_EFORMAT, "/census/sequences: does not fit length and letters"},
+        {"wrapping_sequences", wrapping_sequences, SF_EFORMAT, "/census/"},
+        {"many_shapes", many_shapes, SF_EFORMAT, "/census/shapes: is more than there are sequences"},
+        {"more_shapes", more_shapes, SF_EFORMAT, "has another size than"},
+        {"wrapping_counts", wrapping_counts, SF_EFORMAT, "/summary/fitness: does not add up to the sequences"},
+        {"no_fitness", no_fitness, SF_EFORMAT, "/summary/fitness: the dataset is missing, or is a link to elsewhere"},
+        {"signed_fitness", signed_fitness, SF_EFORMAT, "/summary/fitness: has another type than it should"},
+        {"flat_fitness", flat_fitness, SF_EFORMAT, "/summary/fitness: has another rank than it should"},
+        {"long_fitness", long_fitness, SF_EFORMAT, "/summary/fitness: has another size than"},
+        {"empty_fitness", empty_fitness, SF_EFORMAT, "/summary/fitness: claims more values than its bytes can hold"},
+        {"soft_link", soft_link, SF_EFORMAT, "/summary/best_score: the dataset is missing, or is a link to elsewhere"},
+        {"external_link", external_link, SF_EFORMAT, "/summary/best_score: the dataset is missing, or is a link"},
+        {"a_group", a_group, SF_EFORMAT, "/summary/best_score: is not a dataset"},
+        {"outside", outside, SF_EFORMAT, "/summary/best_score: lies outside the file"},
+        {"short_each", short_each, SF_EFORMAT, "/sequences/fitness: has another size than"},
+        {"empty_each", empty_each, SF_EFORMAT, "/sequences/fitness: claims more values than its bytes can hold"},
+        {"no_histogram", no_histogram, SF_EFORMAT, "/shapes/histogram: the dataset is missing"},
+        {"flat_histogram", flat_histogram, SF_EFORMAT, "/shapes/histogram: has another rank than it should"},
+        {"numbers_for_letters", numbers_for_letters, SF_EFORMAT, "/shapes/letters: has another type than it should"},
+    };
+    size_t n;
+    const char *path = made("a.h5", true);
+    uint8_t *bytes = sample_bytes(path, &n);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        write_changed(path, bytes, n, cases[k].change);
+        expect(path, cases[k].what, cases[k].code, cases[k].part);
+    }
+    free(bytes);
 }
 
 const test_case test_cases[] = {
     {"written twice the same, and read back", test_round_trip},
     {"the arrays as other programs read them", test_arrays},
     {"cut, flipped, without a seal, missing", test_damaged},
+    {"flipped and sealed", test_flipped_and_sealed},
     {"whole, but not what it says", test_wrong_values},
+    {"strange values", test_strange_values},
     {NULL, NULL},
 };

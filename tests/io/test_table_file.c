@@ -1,17 +1,13 @@
 /* Table files: written and read back, and damaged or hostile ones, each with its status and the line it must give. The
  * damaged ones are sealed again where it is not the seal that is tested: our own checks must hold without it. */
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "edit_h5.h"
 #include "io/digest.h"
-#include "io/seal.h"
 #include "io/table_file.h"
-#include "sample_run.h"
-
-enum { SEAL_SIZE = 48 };
 
 static sf_map_table build(const char *lattice, int length)
 {
@@ -175,14 +171,6 @@ static void make_good(const char *path, const char *lattice, int length)
     good = sample_bytes(path, &n_good);
 }
 
-static void write_bytes(const char *path, const uint8_t *bytes, size_t n)
-{
-    FILE *file = fopen(path, "wb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    CU_ASSERT_EQUAL(fwrite(bytes, 1, n, file), n);
-    fclose(file);
-}
-
 static void expect_of(const char *path, const sf_problem *problem, const char *what, int code, const char *part)
 {
     sf_map_table maps;
@@ -246,48 +234,29 @@ static void test_flipped(void)
     }
 }
 
+static int read_any(const char *path, sf_error *err)
+{
+    sf_map_table maps;
+    int code = sf_table_file_read(&maps, NULL, path, NULL, err);
+    sf_map_table_free(&maps);
+    return code;
+}
+
+static void test_flipped_and_sealed(void)
+{
+    const char *path = sample_path("flip.h5");
+    make_good(path, "square", 10);
+    flip_and_seal(path, good, n_good, read_any);
+}
+
 /* ---- strange values in good HDF5 ---- */
-
-static hid_t file; /* the good file without its seal, open for writing */
-
-static void set_attribute(const char *name, const char *text)
-{
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-    H5Tset_size(type, H5T_VARIABLE);
-    if (H5Aexists(file, name) > 0)
-        H5Adelete(file, name);
-    hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, type, &text);
-    H5Aclose(attribute);
-    H5Sclose(space);
-    H5Tclose(type);
-}
-
-static void set_text(const char *name, const char *text)
-{
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-    H5Tset_size(type, strlen(text));
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    H5Ldelete(file, name, H5P_DEFAULT);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text);
-    H5Dclose(dataset);
-    H5Sclose(space);
-    H5Tclose(type);
-}
-
-static void set_number(const char *name, int64_t value)
-{
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    H5Dwrite(dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value);
-    H5Dclose(dataset);
-}
 
 /* One value of an array. */
 static void set_value(const char *name, hsize_t at, uint64_t value)
 {
     hsize_t one = 1;
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset), memory = H5Screate_simple(1, &one, NULL);
+    hid_t dataset = H5Dopen2(edited, name, H5P_DEFAULT), space = H5Dget_space(dataset);
+    hid_t memory = H5Screate_simple(1, &one, NULL);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL);
     H5Dwrite(dataset, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, &value);
     H5Sclose(memory);
@@ -295,19 +264,9 @@ static void set_value(const char *name, hsize_t at, uint64_t value)
     H5Dclose(dataset);
 }
 
-static void put(const char *name, hid_t type, int rank, const hsize_t *size, hid_t creation)
-{
-    hid_t space = H5Screate_simple(rank, size, NULL);
-    H5Ldelete(file, name, H5P_DEFAULT);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    CU_ASSERT_TRUE(dataset >= 0);
-    H5Dclose(dataset);
-    H5Sclose(space);
-}
-
 enum { N_MAPS = 1113 }; /* square, 12 residues */
 
-static void lose_title(void) { H5Adelete(file, "title"); }
+static void lose_title(void) { H5Adelete(edited, "title"); }
 static void be_a_run(void) { set_attribute("title", "Starfold run"); }
 static void other_title(void) { set_attribute("title", "Nothing"); }
 static void next_version(void) { set_number("/provenance/schema", 2); }
@@ -319,78 +278,30 @@ static void short_chain(void) { set_number("/table/length", 2); }
 static void long_chain(void) { set_number("/table/length", 25); }
 static void negative_chain(void) { set_number("/table/length", -12); }
 static void next_chain(void) { set_number("/table/length", 13); }
+static void soft_link(void) { link_softly("/maps/low"); }
+static void external_link(void) { link_to_file("/maps/low"); }
+static void a_group(void) { become_group("/maps/low"); }
+static void signed_maps(void) { reshape("/maps/low", H5T_STD_I64LE, N_MAPS, 0); }
+static void wide_counts(void) { reshape("/maps/count", H5T_STD_U64LE, N_MAPS, 0); }
+static void fewer_maps(void) { reshape("/maps/low", H5T_STD_U64LE, N_MAPS - 1, 0); }
+static void flat_maps(void) { reshape("/maps/low", H5T_STD_U64LE, N_MAPS, 1); }
+static void empty_maps(void) { reshape("/maps/low", H5T_STD_U64LE, N_MAPS, 0); }
+static void outside(void) { lie_outside("/maps/low", H5T_STD_U64LE, N_MAPS); }
 static void one_letter(void) { set_text("/table/letters", "H"); }
 static void odd_letters(void) { set_text("/table/letters", "H\033"); }
 static void more_maps(void) { set_number("/table/maps", N_MAPS + 1); }
 static void vast_maps(void) { set_number("/table/maps", INT64_C(1) << 60); }
 static void more_conformations(void) { set_number("/table/conformations", 15038); }
 static void more_contacts(void) { set_number("/table/max_contacts", 7); }
-static void no_low(void) { H5Ldelete(file, "/maps/low", H5P_DEFAULT); }
-static void no_count(void) { H5Ldelete(file, "/maps/count", H5P_DEFAULT); }
-static void no_length(void) { H5Ldelete(file, "/table/length", H5P_DEFAULT); }
-static void no_pairs(void) { H5Ldelete(file, "/layout/pairs", H5P_DEFAULT); }
+static void no_low(void) { H5Ldelete(edited, "/maps/low", H5P_DEFAULT); }
+static void no_count(void) { H5Ldelete(edited, "/maps/count", H5P_DEFAULT); }
+static void no_length(void) { H5Ldelete(edited, "/table/length", H5P_DEFAULT); }
+static void no_pairs(void) { H5Ldelete(edited, "/layout/pairs", H5P_DEFAULT); }
 static void same_map(void) { set_value("/maps/low", 5, 0); }
 static void far_bit(void) { set_value("/maps/low", N_MAPS - 1, UINT64_C(1) << 63); }
 static void no_fold(void) { set_value("/maps/count", 7, 0); }
 static void one_fold(void) { set_value("/maps/count", 7, 123456); }
 static void other_folds(void) { set_value("/maps/count", 0, UINT32_MAX); }
-
-static void soft_link(void)
-{
-    H5Lmove(file, "/maps/low", file, "/elsewhere", H5P_DEFAULT, H5P_DEFAULT);
-    H5Lcreate_soft("/elsewhere", file, "/maps/low", H5P_DEFAULT, H5P_DEFAULT);
-}
-
-static void external_link(void)
-{
-    H5Ldelete(file, "/maps/low", H5P_DEFAULT);
-    H5Lcreate_external("/etc/passwd", "/low", file, "/maps/low", H5P_DEFAULT, H5P_DEFAULT);
-}
-
-static void a_group(void)
-{
-    H5Ldelete(file, "/maps/low", H5P_DEFAULT);
-    H5Gclose(H5Gcreate2(file, "/maps/low", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-}
-
-static void signed_maps(void)
-{
-    const hsize_t size = N_MAPS;
-    put("/maps/low", H5T_STD_I64LE, 1, &size, H5P_DEFAULT);
-}
-
-static void wide_counts(void)
-{
-    const hsize_t size = N_MAPS;
-    put("/maps/count", H5T_STD_U64LE, 1, &size, H5P_DEFAULT);
-}
-
-static void fewer_maps(void)
-{
-    const hsize_t size = N_MAPS - 1;
-    put("/maps/low", H5T_STD_U64LE, 1, &size, H5P_DEFAULT);
-}
-
-static void flat_maps(void)
-{
-    const hsize_t size[2] = {N_MAPS, 1};
-    put("/maps/low", H5T_STD_U64LE, 2, size, H5P_DEFAULT);
-}
-
-static void empty_maps(void)
-{
-    const hsize_t size = N_MAPS;
-    put("/maps/low", H5T_STD_U64LE, 1, &size, H5P_DEFAULT);
-}
-
-static void outside(void)
-{
-    const hsize_t size = N_MAPS;
-    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_external(creation, "/etc/passwd", 0, N_MAPS * 8);
-    put("/maps/low", H5T_STD_U64LE, 1, &size, creation);
-    H5Pclose(creation);
-}
 
 static void other_filter(void)
 {
@@ -409,8 +320,8 @@ static void vast_chunks(void)
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &size, &limit);
     H5Pset_chunk(creation, 1, &chunk);
     H5Pset_deflate(creation, 1);
-    H5Ldelete(file, "/maps/low", H5P_DEFAULT);
-    H5Dclose(H5Dcreate2(file, "/maps/low", H5T_STD_U64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Ldelete(edited, "/maps/low", H5P_DEFAULT);
+    H5Dclose(H5Dcreate2(edited, "/maps/low", H5T_STD_U64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
     H5Sclose(space);
     H5Pclose(creation);
 }
@@ -418,7 +329,7 @@ static void vast_chunks(void)
 static void other_pairs(void)
 {
     uint8_t pairs[25][2] = {{0}};
-    hid_t dataset = H5Dopen2(file, "/layout/pairs", H5P_DEFAULT);
+    hid_t dataset = H5Dopen2(edited, "/layout/pairs", H5P_DEFAULT);
     CU_ASSERT_TRUE(H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, pairs) >= 0);
     pairs[3][0] ^= 2;
     H5Dwrite(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, pairs);
@@ -474,15 +385,9 @@ static void test_values(void)
         {"other_folds", other_folds, SF_EFORMAT, "conformations; there are 15037"},
     };
     const char *path = sample_path("values.h5");
-    sf_error err = {0};
     make_good(path, "square", 12);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        write_bytes(path, good, n_good - SEAL_SIZE);
-        file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-        CU_ASSERT_TRUE_FATAL(file >= 0);
-        cases[k].change();
-        CU_ASSERT_TRUE(H5Fclose(file) >= 0);
-        CU_ASSERT_EQUAL(sf_seal_write(path, path, &err), 0);
+        write_changed(path, good, n_good, cases[k].change);
         expect(path, cases[k].what, cases[k].code, cases[k].part);
     }
     write_bytes(path, good, n_good);
@@ -514,6 +419,7 @@ const test_case test_cases[] = {
     {"given up", test_given_up},
     {"cut", test_cut},
     {"flipped", test_flipped},
+    {"flipped and sealed", test_flipped_and_sealed},
     {"strange values", test_values},
     {"of something else", test_of_something_else},
     {NULL, NULL},
