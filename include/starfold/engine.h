@@ -60,11 +60,23 @@ typedef struct sf_engine_speed {
  * is much to lose. No result depends on it. */
 sf_engine_speed sf_engine_calibrate(void);
 
+/* Processes that evaluate the same part at the same time and share what is long in it; each gets the whole answer. Of
+ * the engines "bound" knows teams; the others do without. */
+typedef struct sf_team {
+    int rank, size;
+    void *context;
+    /* Collective: 0 when all pass 0, otherwise everywhere the same code, with its line in *err. */
+    int (*agree)(void *context, int code, sf_error *err);
+    /* Collective: everyone's n bytes, joined by OR, everywhere. */
+    int (*join)(void *context, size_t n, void *bytes, sf_error *err);
+} sf_team;
+
 typedef struct sf_plan {
     size_t n_sequences;
     size_t block;           /* sequences a block, >= 1; the last block may be shorter */
     size_t parts_per_block; /* >= 1 */
     size_t n_parts;         /* ceil(n_sequences / block) * parts_per_block */
+    const struct sf_team *team; /* others that evaluate the same parts with us; NULL: none */
 } sf_plan;
 
 typedef struct sf_engine sf_engine; /* an opened engine; constant afterwards, shared between threads */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dist/together_mpi.h"
 #include "dist/wait_mpi.h"
 
 enum { TAG_PARTS = 71, FLUSH_WORDS = 1 << 17, NAP_NS = 200000 };
@@ -220,6 +221,13 @@ static int between(void *taker, sf_error *err)
     return code;
 }
 
+/* On rank 0: a part that all ranks have counted. */
+static int take_together(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err)
+{
+    int code = take_part(taker, part, first, count, partial, err);
+    return code ? code : between(taker, err);
+}
+
 /* All parts that were counted, by whom ever, come to rank 0. */
 static int settle(sharing *s, int code, sf_error *err)
 {
@@ -271,8 +279,8 @@ static int tell_done(const sf_comm *comm, const sf_tally *tally, uint8_t **done,
     return sf_comm_broadcast(comm, sf_tally_done_bytes(tally), *done, err);
 }
 
-/* Where ranks hold shards of a table, each counts every part on its own, all that a tally may have anew, and the counts of
- * all ranks are added. */
+/* Where ranks hold shards of a table, each counts every part on its own, all that a tally may have anew, and the counts
+ * of all ranks are added. */
 static int run_shards(const sf_comm *comm, sf_tally *tally, const sf_share_work *work, sf_error *err)
 {
     const size_t n = tally->plan.n_sequences;
@@ -313,7 +321,10 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
     if (code)
         goto out;
     dealt.done = done;
-    code = settle(&s, sf_deal_run(deal, &dealt, code, err), err);
+    if (sf_together_pays(comm, tally, work->engine))
+        code = sf_together_run(comm, tally, work, done, take_together, &s, err);
+    else
+        code = settle(&s, sf_deal_run(deal, &dealt, code, err), err);
     code = sf_comm_agree(comm, code, err);
     if (!code)
         code = sf_comm_broadcast(comm, tally->plan.n_sequences * (size_t)tally->n_scores * sizeof(uint64_t),

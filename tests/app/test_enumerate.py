@@ -156,6 +156,15 @@ class Enumerate(Case):
         self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "above 0"])
         self.refused(*words, "--top-counts", "-1", says=["--top-counts", "allowed is 0"])
 
+    def test_bound_by_all_ranks(self):
+        """A tree large enough to be cut into tasks: ranks share it, whatever the limit leaves open."""
+        words = ["enumerate", "--engine", "bound", "--threads", "1", "--format", "json", "HPHPHHPHHHPPPPPPHHPPHHHHHPHPHH"]
+        for limit in [], ["--node-limit", "60000"], ["--node-limit", "200000"]:
+            alone = self.good(*words, *limit).out
+            for ranks in 2, 3:
+                self.assertEqual(self.good(*words, *limit, ranks=ranks).out, alone)
+        self.assertEqual(self.json(*words[:-3], *words[-1:], ranks=2)["results"][0]["histogram"][13], 732)
+
     def test_long_chains_choose_bound(self):
         result = self.json("enumerate", "HPHPPHHPHPPHPHHPPHPHHPHHPPHPHPHPPHHP")["results"][0]
         self.assertEqual((result["engine"], result["exact"], result["max_score"]), ("bound", True, 14))

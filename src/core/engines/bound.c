@@ -56,8 +56,9 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
     const sf_bound_options options = {
         .node_limit = b->options->node_limit,
         .top_counts = b->options->top_counts,
-        .n_threads = plan->n_parts == 1 ? b->options->n_threads : 1,
+        .n_threads = plan->n_parts == 1 || plan->team ? b->options->n_threads : 1,
         .stop = b->options->stop,
+        .team = plan->team,
     };
     sf_plan_part(plan, part, &first, &count);
     int status =

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "starfold/engine.h"
 #include "starfold/error.h"
 #include "starfold/problem.h"
 
@@ -14,6 +15,7 @@ typedef struct sf_bound_options {
     int top_counts;           /* how many of the highest reachable scores are counted, >= 0 */
     int n_threads;            /* >= 1; never changes what is found */
     const volatile int *stop; /* NULL: never */
+    const sf_team *team;      /* others that solve the same sequence with the same options; NULL: none */
 } sf_bound_options;
 
 typedef struct sf_bound_result {
@@ -25,8 +27,8 @@ typedef struct sf_bound_result {
 
 /* What is proven of the sequence: histogram[n_scores] is overwritten with exact counts at the top_counts highest
  * reachable scores, SF_COUNT_SOME at other reachable ones, 0 where no conformation has the score, SF_COUNT_UNKNOWN
- * where the limit left it open. The same for any number of threads and every instruction set. Models other than hp
- * get the one bound that holds for all weights, on one thread. SF_ESTOPPED, SF_ENOMEM. */
+ * where the limit left it open. The same for any number of threads, any team and every instruction set; collective over
+ * a team. Models other than hp get the one bound that holds for all weights, on one thread. SF_ESTOPPED, SF_ENOMEM. */
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err);
 

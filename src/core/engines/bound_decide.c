@@ -44,7 +44,7 @@ bound_search sf_bound_question(const bound_solver *solver, bound_goal goal, int 
                           .target = target,
                           .ceiling = ceiling,
                           .node_limit = node_limit < left ? node_limit : left,
-                          .stop = solver->stop,
+                          .stop = solver->team ? NULL : solver->stop, /* what each does alone ends alike */
                           .best = -1};
 }
 
@@ -182,13 +182,14 @@ static void search_pieces(bound_solver *solver)
 }
 
 void sf_bound_solver_init(bound_solver *solver, const sf_lattice *lattice, int length, const uint8_t *elements,
-                          uint64_t node_limit, int n_threads, const volatile int *stop)
+                          uint64_t node_limit, int n_threads, const volatile int *stop, const sf_team *team)
 {
     memset(solver, 0, sizeof *solver);
     solver->kernel = sf_bound_kernel_choose(lattice->dimension);
     solver->n_threads = n_threads;
     solver->node_limit = node_limit;
     solver->stop = stop;
+    solver->team = team && team->size > 1 ? team : NULL;
     sf_bound_chain_init(&solver->chain, lattice, length, elements);
     search_pieces(solver);
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, length - 1, length / 2 - 1);

@@ -159,7 +159,7 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
     if (!sf_score_model_is_hp(problem->model))
         return sf_bound_weights_solve(problem, elements, options, histogram, result, err);
     sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, node_limit, options->n_threads,
-                         options->stop);
+                         options->stop, options->team);
     s.ceiling = sf_bound_piece_limit(&solver.chain, 0, problem->length - 1);
     if (s.ceiling >= problem->n_scores)
         s.ceiling = problem->n_scores - 1;
@@ -193,7 +193,7 @@ static int find_hp(const sf_problem *problem, const uint8_t *elements, int score
     bound_solver solver;
     bound_search search = {.found = 0};
     int status = SF_OK;
-    sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, UINT64_MAX, 1, NULL);
+    sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, UINT64_MAX, 1, NULL, NULL);
     if (score >= 0 && score <= sf_bound_piece_limit(&solver.chain, 0, problem->length - 1))
         status = sf_bound_decide(&solver, BOUND_FIND, score, score, &search, err);
     *found = search.found > 0;

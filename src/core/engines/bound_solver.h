@@ -3,6 +3,7 @@
 #define SF_CORE_BOUND_SOLVER_H
 
 #include "core/engines/bound_kernel.h"
+#include "starfold/engine.h"
 #include "starfold/error.h"
 
 /* Where the last score was found that took tasks: those before it need not be counted. */
@@ -20,11 +21,12 @@ typedef struct bound_solver {
     uint64_t node_limit; /* of nodes */
     bound_success success;
     const volatile int *stop; /* NULL: never */
+    const sf_team *team;      /* NULL: none */
 } bound_solver;
 
 /* Learns the sequence; the best scores of short pieces at either end are searched, with few nodes each. */
 void sf_bound_solver_init(bound_solver *solver, const sf_lattice *lattice, int length, const uint8_t *elements,
-                          uint64_t node_limit, int n_threads, const volatile int *stop);
+                          uint64_t node_limit, int n_threads, const volatile int *stop, const sf_team *team);
 
 /* A search with the present schedule, within what is left of the solver's limit. */
 bound_search sf_bound_question(const bound_solver *solver, bound_goal goal, int target, int ceiling,
@@ -36,10 +38,10 @@ bound_search sf_bound_question(const bound_solver *solver, bound_goal goal, int 
 int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceiling, bound_search *answer,
                     sf_error *err);
 
-/* Searches the tree with the present schedule, cut into tasks that depend on the question alone, taken by threads. What
- * is reported is what one thread would find that does the tasks in order: the fold of the first task that meets a
- * BOUND_FIND, with its number, the nodes up to it; and BOUND_LIMIT when the tasks up to there need more than node_limit
- * together. Tasks before `first` are known to have no success, and left out. */
+/* Searches the tree with the present schedule, cut into tasks that depend on the question alone, taken by threads and
+ * by the ranks of a team (collective). What is reported is what one thread would find that does the tasks in order: the
+ * fold of the first task that meets a BOUND_FIND, with its number, the nodes up to it; and BOUND_LIMIT when the tasks
+ * up to there need more than node_limit together. Tasks before `first` are known to have no success, and left out. */
 int sf_bound_tasks_run(const bound_solver *solver, const bound_search *question, int first, bound_search *answer,
                        sf_error *err);
 
