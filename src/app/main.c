@@ -1,12 +1,14 @@
 /* starfold: finds the command, reads its options, runs it, and turns what came of it into an exit status and at most
  * one line on standard error, whatever the number of ranks. */
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/app.h"
 #include "app/file_names.h"
+#include "app/peers.h"
 #include "app/phases.h"
 #include "app/stop.h"
 #include "app/table_source.h"
@@ -91,9 +93,24 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
     code = sf_app_agree_options(app, err);
     if (!code)
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? sf_app_check_file_names(app, err) : 0, err);
+    if (!code && strcmp(command->name, "run") != 0 && strcmp(command->name, "resume") != 0) /* these know what to resume */
+        code = sf_peers_watch_command(app, err);
     if (!code)
         code = command->run(app, err);
+    sf_peers_forget();
     return !code && sf_app_speaks(app) ? sf_phases_write(app, command->name, err) : code;
+}
+
+/* Does the command end in order at a signal, so that it can go on later? */
+static bool goes_on(int argc, char **argv)
+{
+    if (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "resume") == 0)
+        return true;
+    for (int i = 2; i < argc && strcmp(argv[1], "enumerate") == 0; i++) {
+        if (strncmp(argv[i], "--output", sizeof "--output" - 1) == 0)
+            return true;
+    }
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -103,7 +120,8 @@ int main(int argc, char **argv)
     sf_phase_begin(SF_PHASE_START);
     tune_malloc();
     sf_hdf5_open();
-    if (argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "resume") == 0))
+    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is an error of the write, with a line of its own */
+    if (argc > 1 && goes_on(argc, argv))
         sf_stop_catch_signals(); /* a batch system may send one while MPI begins */
     int code = sf_comm_open(&app.comm, &argc, &argv, &err);
     if (code) {

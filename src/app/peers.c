@@ -27,7 +27,7 @@ static void on_hush(int number)
     peers.n = 0;
 }
 
-int sf_peers_watch(const sf_app *app, const char *output, sf_error *err)
+static int watch(const sf_app *app, const char *advice, const char *output, sf_error *err)
 {
     sf_launch_rank *ranks = NULL;
     peers.n = 0;
@@ -47,12 +47,37 @@ int sf_peers_watch(const sf_app *app, const char *output, sf_error *err)
         sigaction(SIGUSR2, &action, NULL);
         snprintf(peers.after, sizeof peers.after,
                  " on %.64s is gone: killed, perhaps for want of memory, or crashed; %s%s\n", ranks[peers.own].host,
-                 output ? "go on with: starfold resume " : "there was no checkpoint yet", output ? output : "");
+                 advice, output);
     }
     free(ranks);
     code = sf_comm_agree(&app->comm, code, err); /* all have looked */
     peers.n = code ? 0 : n;
     return code;
+}
+
+int sf_peers_watch(const sf_app *app, const char *output, sf_error *err)
+{
+    return watch(app, output ? "go on with: starfold resume " : "there was no checkpoint yet", output ? output : "", err);
+}
+
+/* A wish to end reaches all ranks; those that still live when the first is gone are not to call that a death. */
+static void on_term(int number)
+{
+    sf_peers_tell_gone();
+    sf_peers_hush();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+int sf_peers_watch_command(const sf_app *app, sf_error *err)
+{
+    if (app->comm.size > 1) {
+        struct sigaction action = {.sa_handler = on_term, .sa_flags = SA_RESTART};
+        struct sigaction now;
+        if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(SIGTERM, &action, NULL);
+    }
+    return watch(app, "give the same command again", "", err);
 }
 
 void sf_peers_forget(void)

@@ -9,6 +9,9 @@
  * here on until sf_peers_forget a peer that is gone was killed or crashed. */
 int sf_peers_watch(const sf_app *app, const char *output, sf_error *err);
 
+/* The same for a command that is given again after a death. Until it catches signals itself, SIGTERM ends it. */
+int sf_peers_watch_command(const sf_app *app, sf_error *err);
+
 /* The ranks are about to part in order. */
 void sf_peers_forget(void);
 

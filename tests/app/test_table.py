@@ -2,6 +2,7 @@
 several jobs."""
 import fcntl
 import os
+import resource
 import signal
 import sys
 import time
@@ -139,6 +140,27 @@ class Build(Table):
         self.build("t.h5", 8)  # what is left of a lock holds nobody
         self.assertEqual(os.listdir(self.folder), ["t.h5"])
 
+    def test_file_size_limit(self):
+        """ulimit -f, or the largest file of a file system: an error like a full disk, nothing left half written."""
+        small = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))}
+        for words in (["table", "build", "--length", 16, "--output", self.path("t.h5")],
+                      ["census", "--length", 12, "--histograms", "--output", self.path("c.h5")],
+                      ["enumerate", SEQUENCE, "--engine", "walk", "--output", self.path("e.h5")],
+                      ["enumerate", SEQUENCE, "--engine", "table", "--table-cache", self.folder],
+                      ["run", *SEARCH, "--output", self.path("r.h5")]):
+            self.refused(*words, "--quiet", status=1, says="File too large", **small)
+            self.assertEqual(os.listdir(self.folder), [], words)
+
+    def test_asked_to_end(self):
+        """SIGTERM to all ranks is a wish: nobody is called dead."""
+        process = start("table", "build", "--length", "20", "--output", self.path("t.h5"), "--quiet", ranks=3)
+        self.until("the build begins", lambda: os.path.exists(self.path("t.h5.lock")) or process.poll() is not None)
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertNotIn("is gone", err)
+        self.assertFalse(os.path.exists(self.path("t.h5")))
+
     def test_killed(self):
         """Nothing stands under the name, no rank is left, and the next build succeeds."""
         path = self.path("t.h5")
@@ -148,8 +170,11 @@ class Build(Table):
             ranks = [int(word) for word in file.read().split()]
         self.assertEqual(len(ranks), 2)
         os.kill(ranks[1], signal.SIGKILL)
-        process.communicate(timeout=PATIENCE_S)
+        _, err = process.communicate(timeout=PATIENCE_S)
         self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn("starfold: rank 1 on", err)
+        self.assertIn("give the same command again", err)
         self.until("all ranks are gone", lambda: not any(alive(pid) for pid in ranks))
         self.assertFalse(os.path.exists(path))
         self.build("t.h5", 8)
