@@ -12,9 +12,10 @@ enum {
     QUICK_NODES = 6000,
     BUDGET_FACTOR = 4, /* a budget is so many times the last one, and at least so many times the estimate */
     FIRST_PROBES = 4,
-    FINALISTS = 8,     /* schedules that are looked at more closely ... */
-    CLOSER = 8,        /* ... with so many times the paths */
-    PIECE_NODES = 4000 /* for the best score of a piece of the chain */
+    FINALISTS = 8,         /* schedules that are looked at more closely ... */
+    WORTH_CLOSER = 100000, /* nodes of a tree for which schedules are compared once more, with CLOSER times the paths */
+    CLOSER = 8,            /* ... with so many times the paths */
+    PIECE_NODES = 4000     /* for the best score of a piece of the chain */
 };
 
 static int least(int a, int b)
@@ -128,7 +129,11 @@ int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceili
         if ((answer->outcome != BOUND_LIMIT && answer->outcome != BOUND_LARGE) || solver->nodes >= solver->node_limit)
             break;
         bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
-        const uint64_t estimate = choose_schedule(solver, &question, n_probes);
+        uint64_t estimate = choose_schedule(solver, &question, n_probes);
+        if (estimate > WORTH_CLOSER) {
+            n_probes *= CLOSER;
+            estimate = choose_schedule(solver, &question, n_probes);
+        }
         budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);
         question = sf_bound_question(solver, goal, target, ceiling, budget);
         status = sf_bound_tasks_run(solver, &question, 0, answer, err);
