@@ -113,6 +113,12 @@ int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_eng
 /* Cuts a batch into parts; the same for every layout. */
 int sf_engine_plan(const sf_engine *engine, size_t n_sequences, const uint8_t *sequences, sf_plan *plan, sf_error *err);
 
+/* The order in which the parts should be begun: hardest first, so that no worker is left with a long one at the end;
+ * the same for every layout. *order = a permutation of the parts, to be freed by the caller, or NULL: the plan's order
+ * is as good. */
+int sf_engine_order(const sf_engine *engine, const sf_plan *plan, const uint8_t *sequences, size_t **order,
+                    sf_error *err);
+
 /* First sequence and number of sequences that a part touches. */
 void sf_plan_part(const sf_plan *plan, size_t part, size_t *first, size_t *count);
 

@@ -1,7 +1,9 @@
 /* The obvious dealer is a master rank that hands out parts; it idles, or, when it counts too, lets the others wait.
  * Here the plan is cut into the same runs of parts on every rank, long ones first (guided self-scheduling;
  * Polychronopoulos and Kuck, 1987), and a rank takes the next run by adding one to a counter in rank 0's memory,
- * one-sided. Where the MPI cannot make such a counter (Open MPI between some kinds of nodes), runs are dealt in turn.
+ * one-sided. Parts of which some are much harder than others come in an order, hardest first, and are runs of one: a
+ * rank that took several of the hardest at once would be the last. Where the MPI cannot make such a counter (Open MPI
+ * between some kinds of nodes), runs are dealt in turn.
  *
  * Inside a rank the threads take parts from a small pool. Only the first thread may call MPI: it fills the pool up to a
  * part for each thread before it turns to a part of its own, so that the others do not wait for it. */
@@ -29,7 +31,7 @@ struct sf_deal {
 };
 
 typedef struct run {
-    size_t next, end; /* parts */
+    size_t next, end; /* places in the order */
 } run;
 
 typedef struct dealing {
@@ -131,7 +133,7 @@ static bool next_run(dealing *d, run *found)
 {
     const size_t size = (size_t)d->deal->comm->size;
     while (d->left > 0) {
-        const size_t guided = d->left / (2 * size), n = guided > 1 ? guided : 1;
+        const size_t guided = d->left / (2 * size), n = guided > 1 && !d->work->order ? guided : 1;
         *found = (run){.next = d->work->plan->n_parts - d->left};
         found->end = found->next + n;
         d->left -= n;
@@ -217,7 +219,8 @@ static pick take(dealing *d, size_t *part)
         if (d->failed) {
             picked = PICK_END;
         } else if (d->n_pool > 0) {
-            *part = d->pool[0].next++;
+            *part = d->work->order ? d->work->order[d->pool[0].next] : d->pool[0].next;
+            d->pool[0].next++;
             if (d->pool[0].next == d->pool[0].end)
                 memmove(d->pool, d->pool + 1, (size_t)--d->n_pool * sizeof *d->pool);
             d->n_busy++;

@@ -20,9 +20,10 @@ typedef struct sf_deal sf_deal;
 int sf_deal_open(sf_deal **deal, const sf_comm *comm, sf_error *err);
 void sf_deal_close(sf_deal *deal); /* collective; NULL is allowed */
 
-/* What is dealt. The plan and `done` are the same on all ranks. */
+/* What is dealt. The plan, its order and `done` are the same on all ranks. */
 typedef struct sf_deal_work {
     const sf_plan *plan;
+    const size_t *order; /* of the parts, hardest first; NULL: they are alike, and taken in the plan's order */
     int n_scores;
     int n_threads;             /* of this rank, >= 1 */
     const uint8_t *done;       /* a bit for each part that is not to be counted again; NULL: all are */

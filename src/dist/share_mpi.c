@@ -313,6 +313,7 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
                           .between = between,
                           .taker = &s};
     uint8_t *done = NULL;
+    size_t *order = NULL;
     code = sf_comm_agree(comm, code, err);
     if (!code && sf_engine_is_shard(work->engine))
         return run_shards(comm, tally, work, err);
@@ -321,10 +322,13 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
     if (code)
         goto out;
     dealt.done = done;
-    if (sf_together_pays(comm, tally, work->engine))
+    if (sf_together_pays(comm, tally, work->engine)) {
         code = sf_together_run(comm, tally, work, done, take_together, &s, err);
-    else
+    } else {
+        code = sf_engine_order(work->engine, &tally->plan, work->sequences, &order, err);
+        dealt.order = order;
         code = settle(&s, sf_deal_run(deal, &dealt, code, err), err);
+    }
     code = sf_comm_agree(comm, code, err);
     if (!code)
         code = sf_comm_broadcast(comm, tally->plan.n_sequences * (size_t)tally->n_scores * sizeof(uint64_t),
@@ -332,6 +336,7 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
     if (!code)
         code = check_all(tally, work->engine, err); /* the same counts everywhere, so the same answer */
 out:
+    free(order);
     free(done);
     free(s.out.word);
     free(s.sending.word);

@@ -187,20 +187,25 @@ static int take_part(void *taker, size_t part, size_t first, size_t count, const
 static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes, uint64_t *histograms, sf_error *err)
 {
     job j = {.puzzle = s->puzzle, .genomes = genomes, .histograms = histograms};
-    const sf_deal_work work = {.plan = &j.plan,
-                               .n_scores = s->puzzle->n_scores,
-                               .n_threads = s->n_threads,
-                               .stop = s->stop,
-                               .evaluate = evaluate_part,
-                               .context = &j,
-                               .take = take_part,
-                               .taker = &j};
+    size_t *order = NULL;
+    sf_deal_work work = {.plan = &j.plan,
+                         .n_scores = s->puzzle->n_scores,
+                         .n_threads = s->n_threads,
+                         .stop = s->stop,
+                         .evaluate = evaluate_part,
+                         .context = &j,
+                         .take = take_part,
+                         .taker = &j};
     int code;
     if (s->puzzle->partial) { /* each rank counts all of it on its shard */
         code = sf_puzzle_evaluate(s->puzzle, n, genomes, s->n_threads, histograms, err);
     } else {
         code = s->puzzle->kind->plan(s->puzzle->instance, n, genomes, &j.plan, err);
+        if (!code && s->puzzle->kind->order)
+            code = s->puzzle->kind->order(s->puzzle->instance, &j.plan, genomes, &order, err);
+        work.order = order;
         code = sf_deal_run(s->deal, &work, code, err);
+        free(order);
     }
     code = sf_comm_agree(s->comm, code, err);
     if (!code)

@@ -228,6 +228,44 @@ static void test_stop(void)
     sf_engine_close(engine);
 }
 
+/* Sequences with much to prove come first; of equal ones, and where all parts are alike, the first. */
+static void test_order(void)
+{
+    static const char *const text[] = {"PPPPPPPPPPPP", "HPHPPHHPHPPH", "HPPPPPPPPPPH", "HHHHHHHHHHHH", "HPHPPHHPHPPH"};
+    static const size_t wanted[] = {1, 4, 3, 2, 0};
+    enum { N = 5, LENGTH = 12 };
+    sf_problem problem;
+    sf_engine_options options;
+    sf_error err = {0};
+    uint8_t sequences[N * LENGTH];
+    uint64_t together[N * SF_SCORES_MAX], alone[SF_SCORES_MAX];
+    sf_engine_options_init(&options);
+    options.n_threads = 2;
+    sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), LENGTH, &err);
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, text[i], sequences + i * LENGTH, &err), SF_OK);
+    for (const char *const *name = sf_engine_names(); *name; name++) {
+        sf_engine *engine;
+        sf_plan plan;
+        size_t *order;
+        options.engine = *name;
+        CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, N, &err), SF_OK);
+        CU_ASSERT_EQUAL(sf_engine_plan(engine, N, sequences, &plan, &err), SF_OK);
+        CU_ASSERT_EQUAL(sf_engine_order(engine, &plan, sequences, &order, &err), SF_OK);
+        CU_ASSERT_EQUAL(order != NULL, strcmp(*name, "bound") == 0);
+        for (int i = 0; i < N && order; i++)
+            CU_ASSERT_EQUAL(order[i], wanted[i]);
+        free(order);
+        CU_ASSERT_EQUAL(sf_engine_histograms(engine, N, sequences, together, &err), SF_OK); /* as asked */
+        for (int i = 0; i < N; i++) {
+            const size_t n_scores = (size_t)problem.n_scores;
+            CU_ASSERT_EQUAL(sf_engine_histograms(engine, 1, sequences + i * LENGTH, alone, &err), SF_OK);
+            CU_ASSERT_EQUAL(memcmp(alone, together + (size_t)i * n_scores, n_scores * sizeof *alone), 0);
+        }
+        sf_engine_close(engine);
+    }
+}
+
 /* ---- parts ---- */
 
 enum { N_SEQUENCES = 7, N_SCORES = 3 };
@@ -258,22 +296,24 @@ static void test_parts(void)
             CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_OK);
             CU_ASSERT_EQUAL(plan.n_parts, (N_SEQUENCES + block - 1) / block * pieces);
             memset(histograms, 0xff, sizeof histograms);
-            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 3, NULL, toy_evaluate, &good, histograms, &err), SF_OK);
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, NULL, N_SCORES, 3, NULL, toy_evaluate, &good, histograms, &err), SF_OK);
             for (size_t i = 0; i < N_SEQUENCES; i++) {
                 CU_ASSERT_EQUAL(histograms[i * N_SCORES], pieces * (10 + i));
                 CU_ASSERT_EQUAL(histograms[i * N_SCORES + 1], 0);
             }
             const toy bad = {.fail_at = 0};
-            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 1, NULL, toy_evaluate, &bad, histograms, &err), SF_ECHECK);
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, NULL, N_SCORES, 1, NULL, toy_evaluate, &bad, histograms, &err),
+                            SF_ECHECK);
             CU_ASSERT_STRING_EQUAL(err.text, "part 0 is bad");
-            CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 3, NULL, toy_evaluate, &bad, histograms, NULL), SF_ECHECK);
+            CU_ASSERT_EQUAL(sf_parts_run(&plan, NULL, N_SCORES, 3, NULL, toy_evaluate, &bad, histograms, NULL),
+                            SF_ECHECK);
         }
     }
     sf_plan plan = {.block = 1, .parts_per_block = 2};
     const toy large = {.fail_at = SIZE_MAX, .each = UINT64_C(1) << 63};
     sf_error err = {0};
     CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_OK);
-    CU_ASSERT_EQUAL(sf_parts_run(&plan, N_SCORES, 2, NULL, toy_evaluate, &large, histograms, &err), SF_EOVERFLOW);
+    CU_ASSERT_EQUAL(sf_parts_run(&plan, NULL, N_SCORES, 2, NULL, toy_evaluate, &large, histograms, &err), SF_EOVERFLOW);
     plan.parts_per_block = SIZE_MAX;
     CU_ASSERT_EQUAL(sf_plan_complete(&plan, N_SEQUENCES, &err), SF_ELIMIT);
 }
@@ -288,6 +328,7 @@ const test_case test_cases[] = {
     {"wrong_elements", test_wrong_elements},
     {"check", test_check},
     {"stop", test_stop},
+    {"order", test_order},
     {"parts", test_parts},
     {NULL, NULL},
 };

@@ -15,6 +15,9 @@ typedef struct bench {
     size_t failing;
     int flag;
     int n_between;
+    const size_t *order;
+    size_t first; /* part that this rank took first; of one thread */
+    size_t last;
 } bench;
 
 /* A part's histogram is its number + 1. */
@@ -38,7 +41,9 @@ static int take(void *taker, size_t part, size_t first, size_t count, const uint
         return sf_fail(err, SF_ECHECK, "part %zu came as another", part);
 #pragma omp critical(test_deal)
     {
-        b->n_taken++;
+        if (b->n_taken++ == 0)
+            b->first = part;
+        b->last = part;
         sum += partial[0];
     }
     return 0;
@@ -56,6 +61,7 @@ static int deal_all(bench *b, size_t n_sequences, size_t pieces, int n_threads, 
 {
     b->plan = (sf_plan){n_sequences, 1, pieces, n_sequences * pieces};
     const sf_deal_work work = {.plan = &b->plan,
+                               .order = b->order,
                                .n_scores = 1,
                                .n_threads = n_threads,
                                .done = done,
@@ -81,6 +87,32 @@ static void test_each_once(void)
             CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
             CU_ASSERT_EQUAL(sum, n * (n + 1) / 2);
         }
+    }
+}
+
+enum { N_ORDERED = 40 };
+
+/* Hardest first: the first ones go to one rank each, and each rank goes down the list. */
+static void test_order(void)
+{
+    size_t order[N_ORDERED], place[N_ORDERED];
+    for (size_t i = 0; i < N_ORDERED; i++) {
+        order[i] = (i * 7 + 11) % N_ORDERED;
+        place[order[i]] = i;
+    }
+    for (int n_threads = 1; n_threads <= 3; n_threads++) {
+        bench b = {.failing = SIZE_MAX, .order = order};
+        sf_error err;
+        CU_ASSERT_EQUAL(deal_all(&b, N_ORDERED, 1, n_threads, NULL, &err), 0);
+        CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
+        CU_ASSERT_EQUAL(sum, N_ORDERED * (N_ORDERED + 1) / 2);
+        if (n_threads > 1)
+            continue;
+        CU_ASSERT(b.n_taken > 0);
+        CU_ASSERT_EQUAL(b.first, order[comm.rank]);
+        CU_ASSERT(place[b.last] + 1 >= (size_t)b.n_taken);
+        if (comm.size == 1)
+            CU_ASSERT_EQUAL(b.last, order[N_ORDERED - 1]);
     }
 }
 
@@ -222,6 +254,7 @@ static void test_close(void)
 
 const test_case test_cases[] = {{"open", test_open},
                                 {"every part once", test_each_once},
+                                {"hardest first", test_order},
                                 {"parts that are done are passed over", test_done_are_passed_over},
                                 {"a failure ends it everywhere", test_failure},
                                 {"a stop ends it everywhere", test_stop},

@@ -291,6 +291,43 @@ int sf_engine_plan(const sf_engine *engine, size_t n_sequences, const uint8_t *s
     return status == SF_OK ? sf_plan_complete(plan, n_sequences, err) : status;
 }
 
+typedef struct ranked_part {
+    size_t part;
+    uint64_t hardness;
+} ranked_part;
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked_part *x = a, *y = b;
+    if (x->hardness != y->hardness)
+        return x->hardness > y->hardness ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+int sf_engine_order(const sf_engine *engine, const sf_plan *plan, const uint8_t *sequences, size_t **order,
+                    sf_error *err)
+{
+    const size_t n = plan->n_parts, length = (size_t)engine->problem.length;
+    *order = NULL;
+    if (!engine->ops->hardness || n < 2 || n != plan->n_sequences)
+        return SF_OK;
+    ranked_part *ranked = calloc(n, sizeof *ranked); /* calloc checks the product */
+    size_t *found = calloc(n, sizeof *found);
+    if (!ranked || !found) {
+        free(ranked);
+        free(found);
+        return sf_fail(err, SF_ENOMEM, "out of memory for the order of %zu parts", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = (ranked_part){i, engine->ops->hardness(&engine->problem, sequences + i * length)};
+    qsort(ranked, n, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < n; i++)
+        found[i] = ranked[i].part;
+    free(ranked);
+    *order = found;
+    return SF_OK;
+}
+
 int sf_engine_evaluate(const sf_engine *engine, const sf_plan *plan, const uint8_t *sequences, size_t part,
                        uint64_t *partial, sf_error *err)
 {
@@ -330,10 +367,14 @@ int sf_engine_histograms(const sf_engine *engine, size_t n_sequences, const uint
     const batch b = {.engine = engine, .sequences = sequences};
     const size_t n_scores = (size_t)engine->problem.n_scores;
     sf_plan plan;
+    size_t *order = NULL;
     int status = sf_engine_plan(engine, n_sequences, sequences, &plan, err);
     if (status == SF_OK)
-        status = sf_parts_run(&plan, engine->problem.n_scores, engine->options.n_threads, engine->options.stop,
+        status = sf_engine_order(engine, &plan, sequences, &order, err);
+    if (status == SF_OK)
+        status = sf_parts_run(&plan, order, engine->problem.n_scores, engine->options.n_threads, engine->options.stop,
                               evaluate_part, &b, histograms, err);
+    free(order);
     for (size_t i = 0; status == SF_OK && !sf_engine_is_shard(engine) && i < n_sequences; i++)
         status = sf_engine_check(engine, histograms + i * n_scores, err);
     return status;

@@ -41,6 +41,11 @@ typedef struct sf_engine_ops {
     int (*evaluate)(const void *state, const sf_plan *plan, const uint8_t *sequences, size_t part, uint64_t *partial,
                     sf_error *err);
 
+    /* How hard a sequence is beside others of the batch, as a number that follows from the sequence alone; for engines
+     * that make each sequence one part. Hard ones are begun first, so that none is left for the end. NULL: all parts
+     * are alike. */
+    uint64_t (*hardness)(const sf_problem *problem, const uint8_t *sequence);
+
     uint64_t (*memory)(const void *state); /* bytes held */
     void (*close)(void *state);            /* frees; state is never NULL */
 } sf_engine_ops;

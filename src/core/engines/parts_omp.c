@@ -75,8 +75,8 @@ static void run_part(run *r, size_t part, uint64_t *scratch)
     }
 }
 
-int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatile int *stop, sf_part_evaluate evaluate,
-                 const void *context, uint64_t *histograms, sf_error *err)
+int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_threads, const volatile int *stop,
+                 sf_part_evaluate evaluate, const void *context, uint64_t *histograms, sf_error *err)
 {
     run r = {.plan = plan,
              .n_scores = (size_t)n_scores,
@@ -106,12 +106,12 @@ int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatil
             note_failure(&r, 0, &no_memory);
         }
 #pragma omp for schedule(dynamic)
-        for (size_t part = 0; part < n_parts; part++) {
+        for (size_t i = 0; i < n_parts; i++) {
             bool failed;
 #pragma omp atomic read
             failed = r.failed;
             if (!failed)
-                run_part(&r, part, scratch);
+                run_part(&r, order ? order[i] : i, scratch);
         }
         free(scratch);
     }

@@ -17,10 +17,10 @@ typedef int (*sf_part_evaluate)(const void *context, const sf_plan *plan, size_t
 int sf_plan_complete(sf_plan *plan, size_t n_sequences, sf_error *err);
 
 /* Evaluates all parts with n_threads >= 1 threads and sums them: histograms[n_sequences][n_scores] are overwritten. The
- * threads take parts as they come free; sums are of integers, so the result does not depend on it. The first failure
- * ends the work and is reported once (of several at a time, the one of the lowest part). *stop not zero ends it with
- * SF_ESTOPPED; stop may be NULL. */
-int sf_parts_run(const sf_plan *plan, int n_scores, int n_threads, const volatile int *stop, sf_part_evaluate evaluate,
-                 const void *context, uint64_t *histograms, sf_error *err);
+ * threads take parts as they come free, in `order` (sf_engine_order) or, when that is NULL, in the plan's; sums are of
+ * integers, so the result does not depend on it. The first failure ends the work and is reported once (of several at a
+ * time, the one of the lowest part). *stop not zero ends it with SF_ESTOPPED; stop may be NULL. */
+int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_threads, const volatile int *stop,
+                 sf_part_evaluate evaluate, const void *context, uint64_t *histograms, sf_error *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* What all kinds of puzzle share: evaluating a batch with threads, and closing. */
 #include "core/puzzle/puzzle.h"
 
+#include <stdlib.h>
+
 #include "core/engines/parts_omp.h"
 
 void sf_puzzle_close(sf_puzzle *puzzle)
@@ -26,9 +28,13 @@ int sf_puzzle_evaluate(const sf_puzzle *puzzle, size_t n, const uint8_t *genomes
 {
     const batch b = {.puzzle = puzzle, .genomes = genomes};
     sf_plan plan;
+    size_t *order = NULL;
     int status = puzzle->kind->plan(puzzle->instance, n, genomes, &plan, err);
+    if (status == SF_OK && puzzle->kind->order)
+        status = puzzle->kind->order(puzzle->instance, &plan, genomes, &order, err);
     if (status == SF_OK)
-        status = sf_parts_run(&plan, puzzle->n_scores, n_threads, NULL, evaluate_part, &b, histograms, err);
+        status = sf_parts_run(&plan, order, puzzle->n_scores, n_threads, NULL, evaluate_part, &b, histograms, err);
+    free(order);
     for (size_t i = 0; status == SF_OK && puzzle->kind->check && !puzzle->partial && i < n; i++)
         status = puzzle->kind->check(puzzle->instance, histograms + i * (size_t)puzzle->n_scores, err);
     return status;

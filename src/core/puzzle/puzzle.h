@@ -19,6 +19,8 @@ typedef struct sf_puzzle_kind {
     const char *name;
     /* Cuts the evaluation of n genomes into parts (sf_plan_part tells which genomes a part touches). */
     int (*plan)(const void *instance, size_t n, const uint8_t *genomes, sf_plan *plan, sf_error *err);
+    /* The order in which the parts should be begun, as sf_engine_order says. NULL: the plan's is as good. */
+    int (*order)(const void *instance, const sf_plan *plan, const uint8_t *genomes, size_t **order, sf_error *err);
     /* Adds the part to partial[count][n_scores]. Thread-safe. */
     int (*evaluate)(const void *instance, const sf_plan *plan, const uint8_t *genomes, size_t part, uint64_t *partial,
                     sf_error *err);

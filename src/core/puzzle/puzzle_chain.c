@@ -16,6 +16,12 @@ static int plan_chain(const void *instance, size_t n, const uint8_t *genomes, sf
     return sf_engine_plan(c->engine, n, genomes, plan, err);
 }
 
+static int order_chain(const void *instance, const sf_plan *plan, const uint8_t *genomes, size_t **order, sf_error *err)
+{
+    const chain *c = instance;
+    return sf_engine_order(c->engine, plan, genomes, order, err);
+}
+
 static int evaluate(const void *instance, const sf_plan *plan, const uint8_t *genomes, size_t part, uint64_t *partial,
                     sf_error *err)
 {
@@ -57,6 +63,7 @@ static void close_chain(void *instance)
 static const sf_puzzle_kind chain_kind = {
     .name = "chain",
     .plan = plan_chain,
+    .order = order_chain,
     .evaluate = evaluate,
     .witness = witness,
     .canonical = canonical,
