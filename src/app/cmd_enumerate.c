@@ -216,8 +216,6 @@ static int enumerate(sf_app *app, sf_error *err)
         code = code ? code : explain(app, &list, err);
         goto out;
     }
-    for (size_t g = 0; !code && g < list.n_groups; g++)
-        code = sf_refuse_over(app, &list.group[g].problem, list.group[g].n, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
         code = sf_count_sequences(app, &list, err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/enumeration.h"
+#include "app/explain.h"
 #include "app/phases.h"
 #include "app/progress.h"
 #include "app/stop.h"
@@ -206,6 +207,17 @@ static int count_groups(counting *c, sf_sequence_list *list, sf_error *err)
     return code;
 }
 
+/* Does what is left take longer than --refuse-over allows? Rank 0 knows what is left. */
+static int refuse(const counting *c, const sf_sequence_list *list, sf_error *err)
+{
+    int code = 0;
+    const double left = c->kept ? sf_enumeration_left(c->kept) : 1;
+    for (size_t g = 0; sf_app_speaks(c->app) && !code && g < list->n_groups; g++)
+        code = sf_refuse_rest_over(c->app, &list->group[g].problem, list->group[g].n, c->kept ? c->kept->engine : "",
+                                   left, err);
+    return sf_comm_agree(&c->app->comm, code, err);
+}
+
 int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err)
 {
     static sf_enumeration_run kept;
@@ -214,7 +226,9 @@ int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err)
     int code = 0;
     if (c.kept)
         code = sf_comm_agree(&app->comm, sf_enumeration_open(c.kept, app, list, err), err);
-    else if (max_ms)
+    if (!code)
+        code = refuse(&c, list, err);
+    if (!code && !c.kept && max_ms)
         code = sf_comm_agree(&app->comm, sf_stop_watch("", max_ms, true, err), err);
     sf_progress_start(&c.progress, app);
     if (!code && c.kept && c.kept->finished)

@@ -4,8 +4,8 @@
 
 #include "app/sequences.h"
 
-/* Fills histogram and engine of every group. What the time limit left open is marked: SF_COUNT_UNKNOWN, but for the
- * score of the straight walk. Collective; every rank returns the same code. */
+/* Refuses what --refuse-over forbids. Fills histogram and engine of every group. What the time limit left open is
+ * marked: SF_COUNT_UNKNOWN, but for the score of the straight walk. Collective; every rank returns the same code. */
 int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err);
 
 #endif

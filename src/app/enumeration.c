@@ -193,6 +193,16 @@ void sf_enumeration_close(sf_enumeration_run *run)
 
 /* ---- while it goes on ---- */
 
+double sf_enumeration_left(const sf_enumeration_run *run)
+{
+    size_t n_done = 0;
+    if (run->finished)
+        return 0;
+    for (size_t part = 0; run->resumed && part < run->from.n_parts; part++)
+        n_done += run->from.done[part / 8] >> part % 8 & 1;
+    return run->resumed ? 1 - (double)n_done / (double)run->from.n_parts : 1;
+}
+
 int sf_enumeration_restore(sf_enumeration_run *run, const char *engine, sf_tally *tally, sf_error *err)
 {
     const sf_enumeration *from = &run->from;

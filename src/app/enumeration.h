@@ -32,6 +32,9 @@ typedef struct sf_enumeration_run {
 int sf_enumeration_open(sf_enumeration_run *run, const sf_app *app, sf_sequence_list *list, sf_error *err);
 void sf_enumeration_close(sf_enumeration_run *run);
 
+/* Rank 0: the share of the parts that is still to be counted, 0 to 1. */
+double sf_enumeration_left(const sf_enumeration_run *run);
+
 /* Rank 0: puts what the checkpoint has into the tally, which is planned with the engine of that name. */
 int sf_enumeration_restore(sf_enumeration_run *run, const char *engine, sf_tally *tally, sf_error *err);
 

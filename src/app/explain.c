@@ -159,16 +159,25 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
     return sf_comm_agree(&app->comm, code, err);
 }
 
-int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+int sf_refuse_rest_over(const sf_app *app, const sf_problem *problem, size_t n, const char *engine, double left,
+                        sf_error *err)
 {
     uint64_t limit = app->options.settings.refuse_over_ms;
     estimate all[ENGINES_MAX];
     sf_engine_options options;
     take_options(app, problem, &options);
+    if (engine[0])
+        options.engine = engine;
     int n_engines, best = limit ? estimate_all(app, problem, n, &options, all, &n_engines, NULL) : -1;
     char time[32], most[32];
-    if (best < 0 || all[best].seconds * 1e3 <= (double)limit)
+    if (best < 0 || all[best].seconds * left * 1e3 <= (double)limit)
         return 0;
-    return sf_fail(err, SF_ELIMIT, "engine %s would take about %s, above the %s of --refuse-over", all[best].name,
-                   sf_seconds_text(all[best].seconds, time), sf_seconds_text((double)limit / 1e3, most));
+    return sf_fail(err, SF_ELIMIT, "engine %s would take about %s%s, above the %s of --refuse-over", all[best].name,
+                   sf_seconds_text(all[best].seconds * left, time), left < 1 ? " for what is left" : "",
+                   sf_seconds_text((double)limit / 1e3, most));
+}
+
+int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+{
+    return sf_refuse_rest_over(app, problem, n, "", 1, err);
 }

@@ -6,6 +6,7 @@ STARFOLD_TEST_SEED repeats a run."""
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import time
 import unittest
 
 import h5py
+import numpy as np
 from starfold_app import Case, counts, outlived, run, start, table
 
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
@@ -146,6 +148,33 @@ class LongEnumeration(Case):
         self.assertEqual(result.status, 2, result)
         self.assertEqual(self.bytes(checkpoint), kept)
         self.assertEqual(sorted(os.listdir(self.folder)), ["answers.h5.checkpoint", "chains.txt", "two.txt"])
+
+    def test_refuse_over(self):
+        """Only what is left counts: of a checkpoint, its share; nothing of a finished file."""
+        words = ["enumerate", "--quiet", "--engine", "walk", "--threads", "1", "--output", self.output, CHAINS[0] + "HP"]
+
+        def refused_seconds(**how):
+            line = self.refused(*words, "--refuse-over", "0.001", says="--refuse-over", **how)
+            number, unit = re.search(r"walk would take about ([0-9.]+) (us|ms|s)\b", line).groups()
+            return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit], line
+
+        whole = refused_seconds()[0]
+        self.assertEqual(os.listdir(self.folder), ["chains.txt"])
+        share, tries = 0, 0
+        while share < 0.5 and tries < 200 and not os.path.exists(self.output):
+            run(*words, "--time-limit", "0.2")
+            tries += 1
+            if os.path.exists(self.output + ".checkpoint"):
+                with h5py.File(self.output + ".checkpoint") as file:
+                    share = np.unpackbits(file["progress/done"][()]).sum() / int(file["progress"].attrs["parts"])
+        if not os.path.exists(self.output):
+            kept = self.bytes(self.output + ".checkpoint")
+            left, line = refused_seconds(ranks=2)
+            self.assertIn("for what is left", line)
+            self.assertLess(left, 0.8 * whole)
+            self.assertEqual(self.bytes(self.output + ".checkpoint"), kept)
+            self.good(*words)
+        self.good(*words, "--refuse-over", "0.001")
 
     def test_damaged_checkpoints(self):
         whole = self.whole("--engine", "walk")
