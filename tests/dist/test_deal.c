@@ -59,7 +59,8 @@ static int between(void *taker, sf_error *err)
 
 static int deal_all(bench *b, size_t n_sequences, size_t pieces, int n_threads, const uint8_t *done, sf_error *err)
 {
-    b->plan = (sf_plan){n_sequences, 1, pieces, n_sequences * pieces};
+    b->plan =
+        (sf_plan){.n_sequences = n_sequences, .block = 1, .parts_per_block = pieces, .n_parts = n_sequences * pieces};
     const sf_deal_work work = {.plan = &b->plan,
                                .order = b->order,
                                .n_scores = 1,
