@@ -120,6 +120,11 @@ class Scaling(unittest.TestCase):
                    says="another study (command)")
         self.scale("strong", *words, "--repeat", "3", "--", "census", "--length", "9", status=2,
                    says="another study (the grid)")
+        with h5py.File(self.study, "r+") as file:
+            del file["memory"]
+            file["memory"] = h5py.ExternalLink("/etc/passwd", "/memory")
+        self.scale("strong", *words, "--repeat", "2", "--", "census", "--length", "9", status=2,
+                   says="memory is missing or lies in another file")
 
     def test_weak(self):
         program = self.stand_in()
