@@ -3,6 +3,14 @@
 # (length 16, square lattice, 25 trials) under MPI and draws its figures into results/paper/.
 # STARFOLD_RANKS=R sets the number of ranks (default: one a core, 8 at most); the numbers do not depend on it.
 set -euo pipefail
+if [[ ${1:-} =~ ^(-h|--help)$ ]]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+fi
+[ $# -eq 0 ] || {
+    echo "usage: paper.sh" >&2
+    exit 2
+}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 results=$root/results/paper
 ranks=${STARFOLD_RANKS:-}

@@ -4,6 +4,10 @@
 # Without options the tests labelled `long` are left out; `test.sh -L long` runs them.
 # STARFOLD_SLURM=no leaves SLURM alone: nothing of it is installed; its tests run only if it is already there.
 set -euo pipefail
+if [[ ${1:-} =~ ^(-h|--help)$ ]]; then
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=$root/build/test
 log=$build/Testing/Temporary/LastTest.log

@@ -178,8 +178,8 @@ const sf_command sf_command_census = {
         "Evaluates all sequences of N residues: how many have each number of distinct scores, each best score, a unique "
         "best conformation, and gaps between their scores. With hp, up to 24 residues (square) or 17 (cubic); with "
         "another score model of k letters, each sequence by itself, as long as k^N is at most 2^24. With --histograms also: "
-        "which histograms there are, as goals for a search. The same length has the same conformations for all sequences, "
-        "so the exact histogram is the shape, a distribution over the scores, and no rounding enters.",
+        "which histograms there are and how many sequences have each, as goals for a search. All sequences of a length "
+        "share their conformations, so equal histograms are equal distributions over the scores.",
     .groups = groups,
     .run = run_census,
 };

@@ -67,8 +67,10 @@ static const char *entry_text(uint64_t count, char *text)
 static void print_head(const answer *a)
 {
     char text[32];
-    printf("%s\n  %d residues, %s lattice, engine %s, %s\n", a->text, a->problem->length, a->problem->lattice->name,
-           a->group->engine, a->summary.exact ? "exact" : "not proven to the end");
+    bool is_kept = strcmp(a->group->engine, "file") == 0;
+    printf("%s\n  %d residues, %s lattice, %s%s, %s\n", a->text, a->problem->length, a->problem->lattice->name,
+           is_kept ? "read from the file" : "engine ", is_kept ? "" : a->group->engine,
+           a->summary.exact ? "exact" : "not proven to the end");
     printf("  conformations    %s\n", a->conformations ? sf_count_text(a->conformations, text) : "not counted");
     printf("  distinct scores  %s%d:", a->summary.exact ? "" : "at least ", a->summary.distinct_scores);
     for (int s = 0; s < a->n_entries; s++) {

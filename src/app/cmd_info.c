@@ -36,8 +36,10 @@ static void print_config(const sf_run_view *view)
     for (size_t i = 0; i < view->data.meta.n_config; i++) {
         const sf_config_entry *entry = &view->data.config[i];
         bool is_default = strcmp(entry->origin, "default") == 0;
-        printf("    %-20s %-16s%s%s%s\n", entry->name, entry->value, is_default ? "" : "(",
-               is_default ? "" : entry->origin, is_default ? "" : ")");
+        if (is_default)
+            printf("    %-20s %s\n", entry->name, entry->value);
+        else
+            printf("    %-20s %-15s (%s)\n", entry->name, entry->value, entry->origin);
     }
 }
 
@@ -57,11 +59,15 @@ static void print_text(const sf_run_view *view)
                view->checkpoint ? view->paths.output : "");
     if (view->from_checkpoint)
         printf("  note           the file was left amid a write; this is its checkpoint\n");
-    printf("  generation     %" PRId64 " of %" PRId64 "\n", record->generation, record->config.generations);
+    if (record->generation >= 0)
+        printf("  generation     %" PRId64 " of %" PRId64 "\n", record->generation, record->config.generations);
+    else
+        printf("  generation     none yet of %" PRId64 "\n", record->config.generations);
     printf("  puzzle         %d residues, %s lattice, score model %s\n", record->length, view->data.meta.lattice,
            sf_run_view_option(view, "score-model"));
-    printf("  search         %d trials x %d islands x %d individuals, seed %" PRIu64 "\n", record->config.trials,
-           record->config.islands, record->config.population, record->config.seed);
+    printf("  search         %d trial%s x %d island%s x %d individuals, seed %" PRIu64 "\n", record->config.trials,
+           record->config.trials == 1 ? "" : "s", record->config.islands, record->config.islands == 1 ? "" : "s",
+           record->config.population, record->config.seed);
     printf("  sequences      %s\n", sf_count_text(record->known.n, count));
     printf("  best fitness   %d distinct scores, %s sequences\n", best,
            sf_count_text(count_best(&record->known, best), count));

@@ -30,8 +30,10 @@ static int claim_output(sf_session *session, sf_error *err)
 static int explain(const sf_session *session, sf_error *err)
 {
     if (!session->app->options.settings.format && sf_app_speaks(session->app))
-        printf("%d trials of %d islands of %d individuals, %lld generations: at most\n", session->config.trials,
-               session->config.islands, session->config.population, (long long)session->config.generations);
+        printf("%d trial%s of %d island%s of %d individuals, %lld generations, which ask for at most\n",
+               session->config.trials, session->config.trials == 1 ? "" : "s", session->config.islands,
+               session->config.islands == 1 ? "" : "s", session->config.population,
+               (long long)session->config.generations);
     return sf_explain(session->app, &session->problem, sf_session_genomes(session), err);
 }
 

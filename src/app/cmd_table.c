@@ -210,7 +210,7 @@ static const sf_option_group *const groups[] = {&sf_group_length, &sf_group_prob
 
 const sf_command sf_command_table = {
     .name = "table",
-    .words = "build|info T.h5",
+    .words = "build --output T.h5 | info T.h5",
     .summary = "contact maps on disk, made once and read by later runs",
     .text =
         "'starfold table build --length N --output T.h5' writes the distinct contact maps of N residues with their "

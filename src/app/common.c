@@ -132,6 +132,6 @@ const char *sf_seconds_text(double seconds, char *text)
     else if (seconds < 1000 * 86400.0)
         snprintf(text, 32, "%.1f days", seconds / 86400);
     else
-        snprintf(text, 32, "%.2g years", seconds / (365.25 * 86400));
+        snprintf(text, 32, seconds < 3e13 ? "%.0f years" : "%.1e years", seconds / (365.25 * 86400));
     return text;
 }

@@ -110,7 +110,8 @@ const sf_option_group sf_group_length = GROUP("Length", length);
 
 static const sf_option engine[] = {
     {"engine", "NAME", SF_OPTION_CHOICE, FIELD(engine), "auto", .choices = engine_names,
-     .help = "how conformations are counted; the numbers are the same"},
+     .help = "how conformations are counted; what is counted is the same by each. bound proves which scores there are and "
+             "counts only the highest"},
     {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
      .help = "most memory an engine may take, as 512M or 4G (default: what the machine has free)"},
     {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "say what would be done, with time and memory, and stop"},
@@ -214,7 +215,7 @@ static const sf_option search[] = {
 const sf_option_group sf_group_search = GROUP("Search", search);
 
 static const sf_option run[] = {
-    {"output", "RUN.h5", SF_OPTION_TEXT, FIELD(output), .help = "the run file to write (needed)"},
+    {"output", "RUN.h5", SF_OPTION_TEXT, FIELD(output), .help = "the run file to write (needed to run)"},
     {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "replace an existing output"},
     {"config", "FILE", SF_OPTION_TEXT, FIELD(config), .help = "read options from an INI file: NAME = VALUE, names as here"},
     {"preset", "NAME", SF_OPTION_TEXT, FIELD(preset),

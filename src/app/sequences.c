@@ -84,7 +84,7 @@ static int read_file(const sf_app *app, const char *path, text_list *text, sf_er
 }
 
 /* Ends each line with '\0' and cuts spaces from its end. An empty line is refused: it is more often a damaged file than
- * a wish. */
+ * a wish. So are headers, as FASTA has them: the sequences there go over several lines. */
 static int split_lines(const char *path, text_list *text, sf_error *err)
 {
     if (memchr(text->bytes, '\0', text->n_bytes))
@@ -99,6 +99,10 @@ static int split_lines(const char *path, text_list *text, sf_error *err)
             n--;
         if (n == 0)
             return sf_fail(err, SF_EINPUT, "%.300s line %zu is empty; give one sequence a line", path, text->n + 1);
+        if (strchr(">;#", text->bytes[start]))
+            return sf_fail(err, SF_EINPUT,
+                           "%.300s line %zu begins with '%c'; give one sequence a line, without headers or remarks",
+                           path, text->n + 1, text->bytes[start]);
         memmove(text->bytes + at, text->bytes + start, n);
         text->bytes[at + n] = '\0';
         at += n + 1;

@@ -190,12 +190,16 @@ int sf_run_begin(sf_h5 *h5, const sf_view *view, const sf_run_meta *meta)
 
 int sf_run_check_root(sf_h5 *h5, char *state, bool *live)
 {
-    char title[64], form[16];
+    char title[64], form[16], what[128];
     int32_t schema = 0;
-    if (H5Aexists(h5->file, "title") <= 0 || H5Aexists(h5->file, "schema") <= 0)
+    if (H5Aexists(h5->file, "title") <= 0)
         return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
     int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
-    if (!code && strcmp(title, SF_RUN_TITLE) != 0)
+    if (!code && strcmp(title, SF_RUN_TITLE) != 0) {
+        snprintf(what, sizeof what, "is HDF5 with the title '%s', not a run file of starfold", title);
+        return sf_h5_fail(h5, NULL, what);
+    }
+    if (!code && H5Aexists(h5->file, "schema") <= 0)
         return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
     if (!code)
         code = sf_h5_attr_read_int(h5, h5->file, "schema", &schema);

@@ -54,6 +54,9 @@ class BadInput(Case):
         self.refused("enumerate", "--file", self.folder, says="folder")
         self.refused("enumerate", "--file", self.write("empty", ""), says="no sequence")
         self.refused("enumerate", "--file", self.write("gap", "HHHH\n\nHHPH\n"), says="line 2 is empty")
+        for mark in ">;#":
+            self.refused("enumerate", "--file", self.write("heads", f"{mark}one\nHHPH\n"),
+                         says=["line 1", f"'{mark}'", "without headers"])
         self.refused("enumerate", "--file", self.write("mixed", "HHHH\nHHPHH\n"), says=["line 2", "5", "4"])
         self.refused("enumerate", "--file", self.write("letter", "HHHH\nHHZH\n"), says=["line 2", "'Z'", "HP"])
         self.refused("enumerate", "--file", self.write("zero", "HHHH\nHH\0H\n"), says="not a text file")
@@ -142,6 +145,10 @@ class BadInput(Case):
         for command in ("info", "levels"):
             self.refused(command, self.folder, says="folder")
         self.refused("levels", "--count", "0", text, says="allowed is 1 to")
+        census = self.path("census.h5")
+        self.good("census", "--length", "5", "--output", census)
+        for command in ("levels", "verify", "repair"):
+            self.refused(command, census, says=["Starfold census", "not a run file"])
 
     def test_config(self):
         def refused(text, says):

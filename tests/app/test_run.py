@@ -53,6 +53,7 @@ class Run(Case):
         text = self.good("info", self.output).out
         for part in ("finished", "8 of 8", "12 residues, square lattice", "seed 5", "(command line)"):
             self.assertIn(part, text)
+        self.assertNotRegex(text, r"(?m) $|\S\(command|\b1 (trials|islands)")
         document = self.json("info", self.output)
         self.assertEqual((document["state"], document["generation"], document["trials"]), ("finished", 8, 2))
         self.assertEqual(document["config"]["seed"], {"value": "5", "origin": "command line"})
