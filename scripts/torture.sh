@@ -25,7 +25,8 @@ export STARFOLD_KILLS=$kills STARFOLD_TORTURE=all STARFOLD_TORTURE_TABLE=$table
 
 failed=0
 summary=()
-for name in app.test_kills io.test_killed torture.test_faults torture.test_stops torture.test_trouble app.test_resume; do
+for name in app.test_kills io.test_killed torture.test_faults torture.test_table_faults torture.test_answer_faults \
+    torture.test_memory torture.test_stops torture.test_trouble app.test_resume; do
     echo "torture: $name, the log is $log"
     begin=$SECONDS
     result=good

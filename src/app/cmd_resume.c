@@ -236,9 +236,8 @@ const sf_command sf_command_resume = {
     .text =
         "Goes on from the last good checkpoint of RUN.h5 on any number of ranks and threads; the finished file is the "
         "one an undisturbed run writes. A finished run is left alone unless more --generations are asked for. These "
-        "may "
-        "differ from the run so far: --generations (more), --threads, --quiet, checkpoints and limits, --engine, "
-        "--memory-limit, --table, --table-cache. The other search and puzzle options may be given, but only as they were.",
+        "may differ from the run so far: --generations (more), checkpoints and limits, engine and tables, and the common "
+        "options. The other search and puzzle options may be given, but only as they were.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/peers.h"
 #include "app/progress.h"
 #include "app/stop.h"
 
@@ -175,6 +176,7 @@ int sf_enumeration_open(sf_enumeration_run *run, const sf_app *app, sf_sequence_
         code = sf_comm_broadcast(&app->comm, sizeof run->engine, run->engine, err);
     if (code || run->finished)
         return code;
+    sf_peers_advise("go on with the same command");
     if (sf_app_speaks(app))
         sf_stop_say_at_once(run->resumed ? "the same command" : NULL);
     run->save_due_s = sf_now() + (double)settings->checkpoint_ms / 1e3;

@@ -93,11 +93,10 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
     code = sf_app_agree_options(app, err);
     if (!code)
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? sf_app_check_file_names(app, err) : 0, err);
-    if (!code && strcmp(command->name, "run") != 0 && strcmp(command->name, "resume") != 0) /* these know what to resume */
-        code = sf_peers_watch_command(app, err);
+    if (!code)
+        code = sf_peers_watch(app, err);
     if (!code)
         code = command->run(app, err);
-    sf_peers_forget();
     return !code && sf_app_speaks(app) ? sf_phases_write(app, command->name, err) : code;
 }
 
@@ -134,6 +133,7 @@ int main(int argc, char **argv)
     if (!code && sf_app_speaks(&app))
         code = sf_app_flush(&err);
     code = sf_comm_agree(&app.comm, code, &err);
+    sf_peers_forget();
     if (code && sf_app_speaks(&app)) {
         fflush(stdout);
         fprintf(stderr, "starfold: %s\n", err.text[0] ? err.text : sf_error_text(code));

@@ -1,6 +1,9 @@
 /* Each rank looks at processes of its own host only; what happened on another one is for the launcher to tell (mpirun
  * without -q, srun). A message between ranks is no way: the one that would answer is dead, and MPI is not for signal
- * handlers. */
+ * handlers.
+ *
+ * mpirun sends SIGCONT, a second later SIGTERM, and SIGKILL close behind that, too close for a rank that waits for its
+ * core. So SIGCONT is the time to look, and SIGTERM (srun) the second one. */
 #include "app/peers.h"
 
 #include <errno.h>
@@ -18,6 +21,7 @@ static struct {
     int own;                 /* rank */
     int rank[PEERS_MAX];     /* in their order */
     pid_t pid[PEERS_MAX];
+    char host[64];
     char after[SF_TEXT_SIZE + 256]; /* of the line, after the rank */
 } peers;
 
@@ -27,7 +31,35 @@ static void on_hush(int number)
     peers.n = 0;
 }
 
-static int watch(const sf_app *app, const char *advice, const char *output, sf_error *err)
+static void on_cont(int number)
+{
+    (void)number;
+    sf_peers_tell_gone();
+}
+
+/* Where nobody else answers SIGTERM: tells, and ends as without a handler. It is not to be taken for one that was killed
+ * by those that the signal reaches later; unless one was, of whom a lower rank has yet to tell. */
+static void on_term(int number)
+{
+    if (sf_peers_tell_gone() < 0)
+        sf_peers_hush();
+    signal(number, SIG_DFL);
+    raise(number); /* comes when this returns */
+}
+
+static void catch_signal(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, there;
+    sigemptyset(&action.sa_mask);
+    if (number == SIGUSR2) { /* of those that wait this one comes first, and ends before the next */
+        sigaddset(&action.sa_mask, SIGTERM);
+        sigaddset(&action.sa_mask, SIGCONT);
+    }
+    if (number != SIGTERM || (sigaction(number, NULL, &there) == 0 && there.sa_handler == SIG_DFL))
+        sigaction(number, &action, NULL);
+}
+
+int sf_peers_watch(const sf_app *app, sf_error *err)
 {
     sf_launch_rank *ranks = NULL;
     peers.n = 0;
@@ -43,41 +75,27 @@ static int watch(const sf_app *app, const char *advice, const char *output, sf_e
     }
     if (!code) {
         peers.own = app->comm.rank;
-        struct sigaction action = {.sa_handler = on_hush, .sa_flags = SA_RESTART};
-        sigaction(SIGUSR2, &action, NULL);
-        snprintf(peers.after, sizeof peers.after,
-                 " on %.64s is gone: killed, perhaps for want of memory, or crashed; %s%s\n", ranks[peers.own].host,
-                 advice, output);
+        snprintf(peers.host, sizeof peers.host, "%.63s", ranks[peers.own].host);
+        sf_peers_advise("give the same command again");
+        catch_signal(SIGUSR2, on_hush);
     }
     free(ranks);
     code = sf_comm_agree(&app->comm, code, err); /* all have looked */
     peers.n = code ? 0 : n;
+    if (!code) {
+        catch_signal(SIGCONT, on_cont);
+        catch_signal(SIGTERM, on_term);
+    }
     return code;
 }
 
-int sf_peers_watch(const sf_app *app, const char *output, sf_error *err)
+void sf_peers_advise(const char *advice)
 {
-    return watch(app, output ? "go on with: starfold resume " : "there was no checkpoint yet", output ? output : "", err);
-}
-
-/* A wish to end reaches all ranks; those that still live when the first is gone are not to call that a death. */
-static void on_term(int number)
-{
-    sf_peers_tell_gone();
-    sf_peers_hush();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-int sf_peers_watch_command(const sf_app *app, sf_error *err)
-{
-    if (app->comm.size > 1) {
-        struct sigaction action = {.sa_handler = on_term, .sa_flags = SA_RESTART};
-        struct sigaction now;
-        if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-            sigaction(SIGTERM, &action, NULL);
-    }
-    return watch(app, "give the same command again", "", err);
+    const int n = (int)peers.n;
+    peers.n = 0; /* a handler that comes now is to see no half of a line */
+    snprintf(peers.after, sizeof peers.after, " on %s is gone: killed, perhaps for want of memory, or crashed; %s\n",
+             peers.host, advice);
+    peers.n = n;
 }
 
 void sf_peers_forget(void)
@@ -98,7 +116,7 @@ static size_t add_number(char *text, int number)
     return at;
 }
 
-void sf_peers_tell_gone(void)
+int sf_peers_tell_gone(void)
 {
     static const char before[] = "starfold: rank ";
     char line[sizeof before + sizeof peers.after + 16];
@@ -117,9 +135,11 @@ void sf_peers_tell_gone(void)
         memcpy(line, before, size);
         size += add_number(line + size, gone);
         memcpy(line + size, peers.after, more);
-        peers.n = write(STDERR_FILENO, line, size + more) < 0 ? n : 0; /* once */
+        if (write(STDERR_FILENO, line, size + more) >= 0)
+            sf_peers_hush(); /* once, also when this one is gone before the next looks */
     }
     errno = kept;
+    return gone;
 }
 
 void sf_peers_hush(void)

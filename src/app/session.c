@@ -320,6 +320,14 @@ static void say_how_to_resume(const char *output)
     sf_stop_say_at_once(command);
 }
 
+/* Any rank. */
+static void advise_to_resume(const sf_session *session)
+{
+    char advice[SF_TEXT_SIZE + 64];
+    snprintf(advice, sizeof advice, "go on with: starfold resume %s", session->paths.output);
+    sf_peers_advise(advice);
+}
+
 /* Rank 0: the first checkpoint in the place of what a run that is replaced left. Nothing of that goes before the new
  * checkpoint is written; nothing of it may outlive this, or `resume` would take the one run for the other. */
 static int save_first(sf_session *session, sf_error *err)
@@ -398,10 +406,9 @@ static int search(sf_session *session, sf_error *err)
     int code = choose_layout(session, &l, err);
     if (!code)
         code = sf_comm_agree(&app->comm, speaks ? begin(session, err) : 0, err);
-    if (!code)
-        code = sf_peers_watch(app, session->paths.output, err);
     if (code)
         return code;
+    advise_to_resume(session);
     const sf_search_options options = {.n_threads = l.n_threads,
                                        .share_evaluation = l.share,
                                        .save_first = !session->resumed,
@@ -432,8 +439,8 @@ int sf_session_search(sf_session *session, sf_error *err)
         sf_stop_say_at_once(NULL);
     int code = sf_stop_watch(session->paths.stop, settings->time_limit_ms, speaks, err);
     code = sf_comm_agree(&app->comm, code, err);
-    if (!code)
-        code = sf_peers_watch(app, session->resumed ? session->paths.output : NULL, err);
+    if (session->resumed)
+        advise_to_resume(session);
     if (!code)
         code = open_puzzle(session, err);
     if (!speaks)

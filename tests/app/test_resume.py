@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A run that was stopped, killed or extended ends with the bytes of an undisturbed one."""
 import os
+import re
 import shutil
 import signal
 import time
@@ -85,6 +86,35 @@ class Resume(Case):
                                    ("mutation-rate", "0.2", "0.1"), ("length", "15", "14")):
             self.refused("resume", self.path("whole.h5"), f"--{option}", value, says=[f"--{option} is {value}", was])
         self.good("resume", self.path("whole.h5"), "--seed", "21", "--mutation-rate", "0.10")
+
+    def test_every_option(self):
+        """Each option of --help that the run was begun with is refused by name when it differs; each other one may."""
+        self.undisturbed()
+        whole = self.path("whole.h5")
+        model = self.write("model.txt", "  H P\nH 2 1\nP 1 0\n")
+        self.good("table", "build", "--length", "14", "--output", self.path("table.h5"), "--quiet")
+        other = {"length": 15, "seed": 22, "trials": 3, "islands": 4, "population": 11, "elites": 2, "mutation-rate": 0.2,
+                 "migration-interval": 4, "migration-delay": 2, "migrants": 2, "known": "scores", "top-counts": 1,
+                 "node-limit": 5, "keep-populations": None, "lattice": "cubic", "score-model": model}
+        only_one = {"selection", "crossover", "survival", "fitness", "topology"}  # there is one value
+        may = {"generations": 62, "checkpoint-interval": 2, "checkpoint-seconds": 1, "time-limit": 100, "engine": "walk",
+               "memory-limit": "1G", "explain": None, "refuse-over": "1:0:0", "table": self.path("table.h5"),
+               "table-cache": self.path("cache"), "quiet": None, "threads": 2, "format": "json", "perf": self.path("p.h5")}
+        listed = re.findall(r"^  --([a-z-]+)", self.good("resume", "--help").out, re.MULTILINE)
+        self.assertEqual(set(listed) - {"help"}, set(other) | only_one | set(may))
+        for name, value in other.items():
+            words = [f"--{name}"] + ([] if value is None else [value])
+            was = self.refused("resume", whole, *words, says=[f"--{name} is ", "the run was begun with"])
+            self.assertNotIn("--generations", was)
+        expected = read(whole)
+        for name, value in may.items():
+            self.good("resume", whole, f"--{name}", *([] if value is None else [value]))
+        for name in ("engine", "memory-limit", "table", "table-cache", "threads", "perf"):
+            words = list(SEARCH)
+            words[words.index("--generations") + 1] = "20"
+            self.good("run", "--quiet", "--force", "--output", self.output, *words)
+            self.good("resume", self.output, "--generations", "60", f"--{name}", may[name])
+            self.assertTrue(read(self.output) == expected, name)
 
     def test_signals(self):
         for number in (signal.SIGUSR1, signal.SIGTERM):

@@ -20,6 +20,16 @@ PATIENCE_S = 10
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
 
 
+def answers_term(pid):
+    """Whether the process has a handler of its own for SIGTERM: then it watches its peers."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            caught = next(line for line in file if line.startswith("SigCgt:"))
+    except OSError:
+        return False
+    return int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1 == 1
+
+
 class FullDisk(Case):
     """A small file system of its own, that fills during the run, at a checkpoint or at the end."""
 
@@ -162,6 +172,58 @@ class Jobs(Case):
             self.assertEqual(outlived(pids), [])
             self.good("info", self.output)
         self.assertEqual(run("resume", self.output, "--quiet", "--time-limit", "0.5").status, 75)
+
+    def watching(self, process, ranks):
+        """The ranks, once each of them watches the others."""
+        deadline = time.monotonic() + 60
+        while True:
+            pids = ranks_of(process)
+            if len(pids) == ranks and all(answers_term(pid) for pid in pids):
+                return pids
+            self.assertIsNone(process.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_dead_rank_of_any_command(self):
+        """Those that write no run file tell as well, and leave nothing that stops the next try."""
+        chain = "HPHPPHHPHPPHPHHPPHPHHPPHPP"
+        walk = ["enumerate", "--engine", "walk", "--lattice", "cubic", chain]
+        again, same = "give the same command again", "go on with the same command"
+        output = self.path("t.h5")
+        table = ["table", "build", "--length", "24", "--output", output]
+        census = ["census", "--length", "20", "--engine", "walk", "--output", output]
+        found = self.path("found.h5")
+        self.good("run", "--quiet", "--output", found, "--length", "20", "--engine", "table", "--generations", "100")
+        verify = ["verify", found, "--recount", "walk"]
+        known = set(os.listdir(self.folder))
+        for words, rank, advice in ((walk, 1, again), (table, 0, again), (table, 2, again), (census, 2, again),
+                                    (verify, 1, again), ([*walk, "--output", output, "--checkpoint-seconds", "0.01"], 2, same)):
+            process = start(*words, "--quiet", "--threads", "1", ranks=3)
+            self.addCleanup(self.end, process)
+            pids = self.watching(process, 3)
+            while advice == same and not os.path.exists(output + ".checkpoint"):
+                self.assertIsNone(process.poll(), words)
+                time.sleep(0.05)
+            os.kill(pids[rank], signal.SIGKILL)
+            out, err = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual((process.returncode, out), (137, ""), words)
+            self.assertEqual(err, f"starfold: rank {rank} on {os.uname().nodename} is gone: killed, perhaps for want of "
+                                  f"memory, or crashed; {advice}\n", words)
+            self.assertEqual(outlived(pids), [], words)
+            self.assertFalse(os.path.exists(output), words)
+            left = {"t.h5.lock", "t.h5.checkpoint", "t.h5.checkpoint.previous", "t.h5.checkpoint.next"}
+            self.assertLessEqual(set(os.listdir(self.folder)) - known, left, words)
+
+    def test_term_to_any_command(self):
+        """Who asks for the end gets it, without a word of dead ranks."""
+        process = start("census", "--length", "20", "--engine", "walk", "--quiet", ranks=3)
+        self.addCleanup(self.end, process)
+        pids = self.watching(process, 3)
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual((out, [line for line in err.splitlines() if line.startswith("starfold:")]), ("", []))
+        self.assertEqual(outlived(pids), [])
 
     def test_copies_that_do_not_know_of_each_other(self):
         """What srun without a PMI does: rank 0 of 1, three times. One tells, all refuse."""

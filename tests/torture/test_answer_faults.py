@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""`enumerate --output`, with its records of finished parts, and `census --output`, with one call going wrong: the disk
+full, over quota, bad, a write torn, a kill, an allocation refused; and every wish to stop. One line tells, nothing half
+written stands under a name, no rank is left, and the same command ends with the same bytes."""
+import errno
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
+from starfold_app import Case, outlived, run, start  # noqa: E402
+from test_stops import ranks_of  # noqa: E402
+
+# Where LD_PRELOAD can name it: it takes a blank or a colon in a path for the end of it.
+SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")
+SHIM = shutil.copy(os.environ["STARFOLD_FAULT_SHIM"], SHIM_FOLDER.name)
+ALL = os.environ.get("STARFOLD_TORTURE") == "all"
+SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
+CHAINS = ["HPHPPHHPHPPHPHHP", "HHPPHPPHPPHPPHPP", "PPHHPPHHPPHHPPHH"]
+DEAR = "HPHPPHHPHPPHPHHPPHPHHPPHPPHHPHPP"  # minutes, in parts of milliseconds
+PATIENCE_S = 20
+NAMES = {name: os.strerror(getattr(errno, name)) for name in ("ENOSPC", "EDQUOT", "EIO")}
+
+
+class Answers(Case):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(SEED)
+        self.work = self.path("work")
+        self.output = os.path.join(self.work, "a.h5")
+        os.mkdir(self.work)
+
+    @staticmethod
+    def bytes_of(path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def clear(self):
+        shutil.rmtree(self.work)
+        os.mkdir(self.work)
+
+
+class Faults(Answers):
+    def fault(self, words, how, at, folder, sticky, ranks, rank):
+        fault = {"LD_PRELOAD": SHIM, "FAULT_FOLDER": folder or self.work, "FAULT_HOW": how, "FAULT_AT": str(at),
+                 "FAULT_RANK": str(rank), "FAULT_COUNT": self.path("count")}
+        if sticky:
+            fault["FAULT_STICKY"] = "1"
+        begin = time.monotonic()
+        result = run(*words, env=fault, ranks=ranks, timeout=120)
+        self.assertLess(time.monotonic() - begin, PATIENCE_S, f"{self.what}: {result}")
+        return result
+
+    def try_all(self, words, again, how, few, kept=(), folder=None, sticky=False, ranks=0, rank=0):
+        self.clear()
+        self.what = "counting"
+        result = self.fault(words, "none", 0, folder, False, ranks, rank)
+        self.assertEqual(result.status, 0, result)
+        whole, total = self.bytes_of(self.output), int(self.bytes_of(self.path("count")))
+        step = 1 if ALL and not ranks else max(1, total // few)
+        failed = 0
+        for at in range(1 + self.random.randrange(step), total + 1, step):
+            self.what = f"{words[0]}, {how} at call {at} of {total}, {ranks} ranks, seed {SEED}"
+            self.clear()
+            result = self.fault(words, how, at, folder, sticky, ranks, rank)
+            failed += result.status != 0
+            if how in ("kill", "torn"):
+                self.assertIn(result.status, (-9, 137, 0), f"{self.what}: {result}")
+            elif result.status != 0:  # what is only a courtesy may fail unheard
+                lines = result.err.splitlines()
+                self.assertEqual((result.status, len(lines)), (1, 1), f"{self.what}: {result}")
+                self.assertTrue(lines[0].startswith("starfold: rank " if ranks else "starfold: "), f"{self.what}: {result}")
+                self.assertIn(NAMES.get(how, "memory"), lines[0], self.what)
+                self.assertLessEqual(set(os.listdir(self.work)), {"a.h5", *kept}, f"{self.what}: {result}")
+            if os.path.exists(self.output):
+                self.assertTrue(self.bytes_of(self.output) == whole, f"{self.what}: {result}")
+            for name in set(kept) & set(os.listdir(self.work)):
+                self.good("digest", os.path.join(self.work, name))
+            result = run(*again)
+            self.assertEqual(result.status, 0, f"{self.what}: again: {result}")
+            self.assertTrue(self.bytes_of(self.output) == whole, f"{self.what}: other bytes")
+            self.assertEqual(os.listdir(self.work), ["a.h5"], self.what)
+        self.assertGreater(failed, 0, self.what)
+
+    def try_enumerate(self, *more, **how):
+        words = ["enumerate", "--quiet", "--engine", "walk", "--output", self.output, "--threads", "1", *CHAINS]
+        self.try_all([*words, "--checkpoint-seconds", "0.001"], words, *more,
+                     kept={"a.h5.checkpoint", "a.h5.checkpoint.previous"}, **how)
+
+    def try_census(self, *more, **how):
+        words = ["census", "--quiet", "--length", "10", "--histograms", "--output", self.output, "--threads", "1"]
+        self.try_all(words, [*words, "--force"], *more, **how)
+
+    def test_disk(self):
+        for this in (self.try_enumerate, self.try_census):
+            this("ENOSPC", 6, sticky=True)
+            this("EDQUOT", 2, sticky=True)
+            this("EIO", 3)
+
+    def test_kill(self):
+        for this in (self.try_enumerate, self.try_census):
+            this("kill", 6)
+            this("torn", 3)
+
+    def test_ranks(self):
+        for this in (self.try_enumerate, self.try_census):
+            this("ENOSPC", 2, sticky=True, ranks=3)
+            this("kill", 2, ranks=2)
+
+    def test_memory(self):
+        for this in (self.try_enumerate, self.try_census):
+            this("ENOMEM", 8, folder="memory")
+            this("ENOMEM", 2, folder="memory", ranks=3, rank=2)
+
+
+class Stops(Answers):
+    """Minutes of work; each wish to stop is obeyed in seconds, also when only one rank hears it."""
+
+    def begin(self, *more, **how):
+        self.clear()
+        words = ["enumerate", "--quiet", "--engine", "walk", "--threads", "1", DEAR, "--output",
+                 self.output, "--checkpoint-seconds", "0.05", *more]
+        process = start(*words, **how)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.output + ".checkpoint"):
+            self.assertIsNone(process.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.communicate()
+
+    def ended(self, process, says, left=("a.h5.checkpoint", "a.h5.checkpoint.previous")):
+        out, err = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual((process.returncode, out, len(err.splitlines())), (75, "", 1), err)
+        self.assertIn(says, err)
+        self.assertIn("go on with", err)
+        self.assertIn("the same command", err)
+        self.assertLessEqual(set(os.listdir(self.work)), set(left))
+        self.good("digest", self.output + ".checkpoint")
+
+    def test_file(self):
+        for ranks in (0, 3):
+            process = self.begin(ranks=ranks)
+            open(self.output + ".stop", "w").close()
+            self.ended(process, "the stop file")
+
+    def test_signal_through_mpirun(self):
+        process = self.begin(ranks=3)
+        process.send_signal(signal.SIGUSR1)
+        self.ended(process, "a signal")
+
+    def test_signal_to_one_rank(self):
+        for rank in (0, 2):
+            process = self.begin(ranks=3)
+            pids = ranks_of(process)
+            os.kill(pids[rank], signal.SIGUSR1)
+            self.ended(process, "a signal")
+            self.assertEqual(outlived(pids), [])
+
+    def test_times(self):
+        process = self.begin("--time-limit", "3", ranks=2)
+        self.ended(process, "the time limit")
+        end = {"SLURM_JOB_END_TIME": str(int(time.time()) + 14), "SLURM_JOB_ID": "1"}
+        process = self.begin(env=end)
+        self.ended(process, "the time limit")
+
+    def test_second_signal(self):
+        process = self.begin(ranks=2)
+        first, second = ranks_of(process)
+        os.kill(second, signal.SIGSTOP)
+        os.kill(first, signal.SIGUSR1)
+        time.sleep(1.5)
+        if process.poll() is None:
+            os.kill(first, signal.SIGUSR1)
+        self.ended(process, "a second signal", set(os.listdir(self.work)))
+
+
+if __name__ == "__main__":
+    unittest.main()
