@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """doctor tells what the launch looks like and warns of traps."""
+import json
 import os
 import subprocess
 import unittest
@@ -59,6 +60,45 @@ class Doctor(Case):
         self.assertGreater(int(document["expected_bytes"]), 10 ** 15)
         document = self.json("doctor", "--output", self.path("run.h5"), "--generations", "900000000", "--population", "100000")
         self.assertIn("the disk has", " ".join(document["warnings"]))
+
+    def test_control_groups(self):
+        """The limits of the job's group, or of one above it, are told; the tree of groups is one of the test's own, laid
+        over the machine's in a name space where root is. Version 2 and version 1."""
+        for version in (2, 1):
+            root = self.path(f"groups {version}")
+            memory, cpu = (root, root) if version == 2 else (os.path.join(root, "memory"), os.path.join(root, "cpu"))
+            files = {os.path.join(memory, "job", "step", "unlimited"): ""}
+            if version == 2:
+                files.update({f"{root}/job/memory.max": 3 << 30, f"{root}/job/memory.current": (2 << 30) + (1 << 28),
+                              f"{root}/job/memory.stat": f"anon 5\ninactive_file {1 << 28}\n",
+                              f"{root}/job/cpu.max": "150000 100000",
+                              f"{root}/job/step/memory.max": "max", f"{root}/job/step/memory.current": 7,
+                              f"{root}/job/step/cpu.max": "max 100000"})
+                line = "0::/job/step\n"
+            else:
+                files.update({f"{memory}/job/memory.limit_in_bytes": 3 << 30,
+                              f"{memory}/job/memory.usage_in_bytes": (2 << 30) + (1 << 28),
+                              f"{memory}/job/memory.stat": f"total_inactive_file {1 << 28}\n",
+                              f"{cpu}/job/cpu.cfs_quota_us": 150000, f"{cpu}/job/cpu.cfs_period_us": 100000})
+                line = "4:memory:/job/step\n3:cpu,cpuacct:/job\n"
+            for path, text in files.items():
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as file:
+                    file.write(f"{text}\n")
+            lines = self.write(f"cgroup {version}", line)
+            script = 'mount --bind "$0" /sys/fs/cgroup && mount --bind "$1" /proc/$$/cgroup && shift && exec "$@"'
+            result = subprocess.run(["unshare", "--mount", "sh", "-c", script, root, lines, PROGRAM, "doctor", "--format",
+                                     "json", "--threads", "2", "--output", self.path("run.h5")],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+            if result.returncode in (1, 32) and ("unshare" in result.stderr or "mount" in result.stderr):
+                print(f"SKIP: no name space of its own can be had here: {result.stderr.strip()}", flush=True)
+                self.skipTest("no name space of its own can be had here")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            document = json.loads(result.stdout)
+            self.assertEqual(int(document["memory_free_bytes"]), 1 << 30)
+            self.assertEqual(document["core_limit"], 1.5)
+            self.assertIn("the control group allows 1.50 cores, the ranks on this host have 2 threads",
+                          " ".join(document["warnings"]))
 
     def test_copies_that_do_not_know_of_each_other(self):
         task = {"SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}
