@@ -247,8 +247,8 @@ static int write_column(sf_h5 *h5, const sf_enumeration *e, const column *c)
         code = sf_h5_attr_text(h5, dataset, "units", strcmp(c->units, "-") ? c->units : "");
     if (!code)
         code = sf_h5_attr_text(h5, dataset, "description", c->description);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !code) /* only closing it writes a small dataset */
+        code = sf_h5_fail(h5, c->name, "cannot be written");
     if (text >= 0)
         H5Tclose(text);
     return code;
@@ -276,7 +276,8 @@ static int write_axes(sf_h5 *h5, const column all[N_COLUMNS], const column *c)
     if (!code)
         code = c->scale ? sf_h5_scale_make(h5, dataset, name[0], n_users, user)
                         : sf_h5_axes_attach(h5, dataset, c->rank, scale);
-    H5Dclose(dataset);
+    if (H5Dclose(dataset) < 0 && !code)
+        code = sf_h5_fail(h5, c->name, "cannot be written");
     return code;
 }
 
