@@ -10,6 +10,8 @@ enum { SF_CENSUS_SEQUENCES_MAX = 1 << 24 };
 typedef struct sf_app_census {
     sf_problem problem;
     uint64_t total; /* sequences there are */
+    int n_shards;   /* together: of the maps, one in each rank; 1: every rank has all maps */
+    uint64_t limit; /* together: bytes that a rank may take */
     uint64_t n_sequences, n_unique, n_gaps;
     uint64_t fitness[SF_SCORES_MAX + 1]; /* index: distinct scores */
     uint64_t max_score[SF_SCORES_MAX];   /* index: best score - min_score */
@@ -30,9 +32,14 @@ uint64_t sf_census_sequences(int letters, int length);
 /* True when the table answers all at once: it can hold such chains and no other engine was asked for. */
 bool sf_census_can_together(const sf_app *app, const sf_problem *problem);
 
+/* Settles c->n_shards and c->limit: shards where all maps do not fit a rank but a part of them does. What a rank takes is
+ * mostly its own, codes that it carries along while it counts, so that one copy of the maps a node would save little;
+ * threads of a rank share all of it. Collective; the same on every rank. */
+int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err);
+
 /* What that takes: seconds, and bytes of the rank that takes most. */
-double sf_census_together_seconds(const sf_app *app, const sf_problem *problem);
-uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem);
+double sf_census_together_seconds(const sf_app *app, const sf_app_census *c);
+uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem, int n_shards);
 
 int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err);
 
@@ -45,8 +52,14 @@ uint64_t sf_census_result_bytes(const sf_app *app, uint64_t total, uint64_t shap
 
 /* ---- bringing the ranks' results together (census_gather.c) ---- */
 
+/* Bytes that rank 0 takes for what is on its way. */
+uint64_t sf_census_slabs_bytes(const sf_app *app);
+
 /* What ranks wrote to their own arrays of zeros is put together on rank 0. Collective. */
 int sf_census_gather_each(const sf_app *app, sf_app_census *c, sf_error *err);
+
+/* The ranks' masks of all sequences (sf_census_each), put together on rank 0. Collective. */
+int sf_census_gather_masks(const sf_app *app, uint64_t n, uint32_t *masks, sf_error *err);
 
 /* All ranks' shapes, settled, on rank 0, and in short. Collective. */
 int sf_census_gather_shapes(const sf_app *app, sf_app_census *c, sf_error *err);

@@ -8,6 +8,7 @@
 #include "app/explain.h"
 #include "app/phases.h"
 #include "app/progress.h"
+#include "app/table_place.h"
 #include "app/table_source.h"
 #include "core/base/memory.h"
 #include "dist/share_mpi.h"
@@ -149,12 +150,15 @@ static int make_room(const sf_app *app, sf_app_census *c, size_t n, sf_error *er
 }
 
 /* The engine that rank 0 would take, on every rank: their memory may differ. Collective. */
-static int choose_engine(const sf_app *app, const sf_app_census *c, size_t n, sf_engine_options *options, char name[16],
-                         sf_error *err)
+static int choose_engine(const sf_app *app, const sf_app_census *c, size_t n, sf_table_place *place,
+                         sf_engine_options *options, char name[16], sf_error *err)
 {
     const char *chosen = "";
     sf_app_table_prefer(app, &c->problem, options);
-    int code = sf_comm_agree(&app->comm, sf_engine_choose(&c->problem, options, n, &chosen, err), err);
+    int code = sf_table_place_choose(place, app, &c->problem, options, err);
+    if (code)
+        return code;
+    code = sf_comm_agree(&app->comm, sf_engine_choose(&c->problem, options, n, &chosen, err), err);
     snprintf(name, 16, "%s", chosen);
     options->engine = name;
     return code ? code : sf_comm_broadcast(&app->comm, 16, name, err);
@@ -164,7 +168,7 @@ int sf_census_count_each(const sf_app *app, sf_app_census *c, sf_error *err)
 {
     sf_engine_options options;
     sf_engine *engine = NULL;
-    sf_app_maps maps = {0};
+    sf_table_place place = {0};
     size_t n = sf_census_n_counted(&c->problem);
     char name[16];
     sf_app_engine_options(app, &options);
@@ -174,17 +178,18 @@ int sf_census_count_each(const sf_app *app, sf_app_census *c, sf_error *err)
     code = sf_comm_agree(&app->comm, code, err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
-        code = choose_engine(app, c, n, &options, name, err);
+        code = choose_engine(app, c, n, &place, &options, name, err);
     if (!code)
-        code = sf_app_maps_for_engine(app, &c->problem, &options, &maps, err);
+        code = sf_table_place_fill(&place, app, &c->problem, &options, err);
     if (!code)
         code = sf_engine_open(&engine, &c->problem, &options, n, err);
     code = sf_comm_agree(&app->comm, code, err);
-    sf_app_maps_free(&maps);
+    sf_table_place_opened(&place, &options);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code)
         code = count_all(app, c, engine, err);
     sf_engine_close(engine);
+    sf_table_place_close(&place);
     if (!code && c->shapes.n_scores > 0)
         code = sf_census_gather_shapes(app, c, err);
     return code;

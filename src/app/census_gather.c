@@ -5,13 +5,19 @@
 
 #include "app/census.h"
 
-enum { SLABS_BYTES = 64 << 20, SLAB_LEAST = 4096, SLAB_MOST = 8 << 20 };
+enum { SLABS_BYTES = 64 << 20, SLAB_LEAST = 4096, SLAB_MOST = 1 << 20 };
 
 typedef struct slabs {
     size_t room;     /* bytes that a rank sends at a time */
     uint8_t *all;    /* rank 0: [ranks][room] */
     uint64_t *sizes; /* rank 0: what each rank sent */
 } slabs;
+
+uint64_t sf_census_slabs_bytes(const sf_app *app)
+{
+    const uint64_t most = (uint64_t)app->comm.size * SLAB_MOST;
+    return most < SLABS_BYTES ? most : SLABS_BYTES;
+}
 
 static void close_slabs(slabs *s)
 {
@@ -34,16 +40,31 @@ static int open_slabs(const sf_app *app, slabs *s, sf_error *err)
     return sf_comm_agree(&app->comm, code, err);
 }
 
-static void gather_bytes(const sf_app *app, const slabs *s, size_t n, uint8_t *bytes)
+/* Puts what another rank has of the same n bytes to one's own. */
+typedef void put_together(size_t n, void *bytes, const void *other);
+
+static void put_bytes(size_t n, void *bytes, const void *other)
 {
-    for (size_t at = 0; at < n; at += s->room) {
-        size_t here = n - at < s->room ? n - at : s->room;
-        sf_comm_gather(&app->comm, here, bytes + at, s->room, s->sizes, s->all);
-        for (int rank = 1; app->comm.rank == 0 && rank < app->comm.size; rank++) {
-            const uint8_t *from = s->all + (size_t)rank * s->room;
-            for (size_t i = 0; i < here; i++)
-                bytes[at + i] |= from[i];
-        }
+    uint8_t *to = bytes;
+    const uint8_t *from = other;
+    for (size_t i = 0; i < n; i++)
+        to[i] |= from[i];
+}
+
+static void put_masks(size_t n, void *bytes, const void *other)
+{
+    sf_census_masks_add(n / sizeof(uint32_t), bytes, other);
+}
+
+static void gather_bytes(const sf_app *app, const slabs *s, size_t n, void *bytes, put_together *put)
+{
+    const size_t room = s->room / sizeof(uint32_t) * sizeof(uint32_t);
+    for (size_t at = 0; at < n; at += room) {
+        size_t here = n - at < room ? n - at : room;
+        uint8_t *mine = (uint8_t *)bytes + at;
+        sf_comm_gather(&app->comm, here, mine, room, s->sizes, s->all);
+        for (int rank = 1; app->comm.rank == 0 && rank < app->comm.size; rank++)
+            put(here, mine, s->all + (size_t)rank * room);
     }
 }
 
@@ -54,9 +75,19 @@ int sf_census_gather_each(const sf_app *app, sf_app_census *c, sf_error *err)
         return 0;
     int code = open_slabs(app, &s, err);
     if (!code) {
-        gather_bytes(app, &s, (size_t)c->total, c->each_fitness);
-        gather_bytes(app, &s, (size_t)c->total, c->each_best);
+        gather_bytes(app, &s, (size_t)c->total, c->each_fitness, put_bytes);
+        gather_bytes(app, &s, (size_t)c->total, c->each_best, put_bytes);
     }
+    close_slabs(&s);
+    return code;
+}
+
+int sf_census_gather_masks(const sf_app *app, uint64_t n, uint32_t *masks, sf_error *err)
+{
+    slabs s;
+    int code = open_slabs(app, &s, err);
+    if (!code)
+        gather_bytes(app, &s, (size_t)n * sizeof *masks, masks, put_masks);
     close_slabs(&s);
     return code;
 }

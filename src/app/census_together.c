@@ -1,14 +1,17 @@
 /* The census from the table of contact maps: all sequences together (core/engines/census.h). Every rank has the maps and
- * takes one part of the sequences. */
+ * takes one part of the sequences; or, where they do not fit, one shard of the maps and all sequences. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/census.h"
 #include "app/phases.h"
 #include "app/table_source.h"
+#include "core/base/array.h"
 #include "core/base/memory.h"
+#include "dist/node_mpi.h"
 
 /* What takes most: building the maps, laying them out, or counting and what it gives. */
-uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem)
+uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem, int n_shards)
 {
     const sf_settings *settings = &app->options.settings;
     sf_census_kind kind = settings->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
@@ -18,14 +21,21 @@ uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem)
                        sf_census_open_bytes(problem->lattice, problem->length, kind);
     uint64_t counting = sf_census_count_bytes(problem->lattice, problem->length, kind, sf_app_threads(app)) +
                         sf_census_result_bytes(app, UINT64_C(1) << problem->length, shapes);
+    if (n_shards > 1) {
+        const double part = (double)sf_map_table_part_expected(problem->lattice, problem->length, n_shards) /
+                            (double)sf_map_table_expected(problem->lattice, problem->length);
+        opening = (uint64_t)((double)opening * part);
+        counting = (uint64_t)((double)counting * part) + (sizeof(uint32_t) << problem->length) + sf_census_slabs_bytes(app);
+    }
     uint64_t most = building > opening ? building : opening;
     return counting > most ? counting : most;
 }
 
 /* Seconds, from what was measured on one core of 2.8 GHz: 3 ns a conformation and 0.1 us a map to build; to count, 3.4 s
  * for 22 residues on the square lattice and 0.5 s for 16 on the cubic one, and by each residue 2.9 or 4.2 times more. */
-double sf_census_together_seconds(const sf_app *app, const sf_problem *problem)
+double sf_census_together_seconds(const sf_app *app, const sf_app_census *c)
 {
+    const sf_problem *problem = &c->problem;
     bool square = problem->lattice->dimension == 2;
     double workers = (double)sf_app_threads(app) * app->comm.size, count = square ? 3.4 : 0.5, growth = square ? 2.9 : 4.2;
     for (int n = problem->length; n < (square ? 22 : 16); n++)
@@ -34,6 +44,8 @@ double sf_census_together_seconds(const sf_app *app, const sf_problem *problem)
         count *= growth;
     if (app->options.settings.histograms)
         count *= 7;
+    if (c->n_shards > 1) /* shards are of unlike size, and each asks for all sequences: as measured with two and three */
+        count *= 1.9;
     return (3e-9 * (double)sf_lattice_conformations(problem->lattice, problem->length) +
             1e-7 * (double)sf_map_table_expected(problem->lattice, problem->length) + count) /
            workers;
@@ -45,11 +57,32 @@ bool sf_census_can_together(const sf_app *app, const sf_problem *problem)
            sf_map_table_length_check(problem->lattice, problem->length, NULL) == 0;
 }
 
-static int check_memory(const sf_app *app, const sf_problem *problem, sf_error *err)
+int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
+{
+    c->n_shards = 1;
+    c->limit = app->options.settings.memory_limit;
+    if (app->comm.size == 1) {
+        c->limit = c->limit ? c->limit : sf_memory_available();
+        return 0;
+    }
+    sf_node *node;
+    int code = sf_node_open(&node, &app->comm, err);
+    if (code)
+        return code;
+    const sf_node_facts facts = sf_node_get_facts(node);
+    sf_node_close(node);
+    c->limit = c->limit ? c->limit : facts.memory / (uint64_t)facts.most_ranks;
+    if (!app->options.settings.histograms && sf_census_together_bytes(app, &c->problem, 1) > c->limit &&
+        sf_census_together_bytes(app, &c->problem, app->comm.size) <= c->limit)
+        c->n_shards = app->comm.size;
+    return 0;
+}
+
+static int check_memory(const sf_app *app, const sf_app_census *c, sf_error *err)
 {
     char needed[32], allowed[32];
-    uint64_t limit = app->options.settings.memory_limit ? app->options.settings.memory_limit : sf_memory_available();
-    uint64_t bytes = sf_census_together_bytes(app, problem);
+    const sf_problem *problem = &c->problem;
+    uint64_t limit = c->limit, bytes = sf_census_together_bytes(app, problem, c->n_shards);
     if (bytes <= limit)
         return 0;
     return sf_fail(err, SF_ELIMIT,
@@ -58,7 +91,8 @@ static int check_memory(const sf_app *app, const sf_problem *problem, sf_error *
                    app->options.settings.histograms ? " with --histograms" : "", sf_bytes_text(bytes, needed),
                    sf_bytes_text(limit, allowed),
                    app->options.settings.histograms ? "a shorter --length, or leave --histograms"
-                                                    : "--engine walk, which needs little and takes long");
+                                                    : "--engine table, a sequence at a time from one table a node or "
+                                                      "shards of it, or more ranks and --threads");
 }
 
 /* Sums the ranks' parts. Collective. */
@@ -102,7 +136,52 @@ static int take_results(const sf_app *app, sf_app_census *c, sf_error *err)
     return code;
 }
 
-int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
+/* One rank's masks of all sequences, from its shard. */
+static int count_shard(const sf_app *app, const sf_app_census *c, const sf_engine_options *options, uint32_t *masks,
+                       sf_error *err)
+{
+    const sf_map_options build = {options->n_threads, c->limit, options->stop};
+    const sf_census_each each = {.masks = masks};
+    sf_map_table shard;
+    sf_census_plan *plan = NULL;
+    sf_census ignored = {0};
+    sf_phase_begin(SF_PHASE_OPEN);
+    int code = sf_map_table_build_part(&shard, c->problem.lattice, c->problem.length, (size_t)app->comm.rank,
+                                       (size_t)app->comm.size, &build, err);
+    const bool any = !code && shard.n_maps > 0; /* short chains have fewer maps than there may be ranks */
+    if (any)
+        code = sf_census_open(&plan, &shard, SF_CENSUS_SETS, err);
+    sf_map_table_free(&shard);
+    sf_phase_begin(SF_PHASE_COUNT);
+    if (any && !code)
+        code = sf_census_count(plan, 0, 1, options->n_threads, NULL, &each, &ignored, err);
+    sf_census_close(plan);
+    return code;
+}
+
+static int count_shards(const sf_app *app, sf_app_census *c, sf_error *err)
+{
+    sf_engine_options options;
+    sf_census whole = {0};
+    uint32_t *masks = sf_array_zeroed((size_t)c->total, sizeof *masks);
+    int code = masks ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for the scores of all sequences");
+    sf_app_engine_options(app, &options);
+    if (!code)
+        code = count_shard(app, c, &options, masks, err);
+    code = sf_comm_agree(&app->comm, code, err);
+    if (!code)
+        code = sf_census_gather_masks(app, c->total, masks, err);
+    if (!code && app->comm.rank == 0) {
+        const sf_census_each each = {.fitness = c->each_fitness, .best = c->each_best};
+        sf_census_of_masks((size_t)c->total, masks, &each, &whole);
+    }
+    free(masks);
+    if (!code)
+        code = sum_parts(app, c, &whole, err);
+    return code ? code : take_results(app, c, err);
+}
+
+static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
 {
     sf_app_maps maps = {0};
     sf_census_plan *plan = NULL;
@@ -110,10 +189,8 @@ int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
     sf_engine_options options;
     bool histograms = app->options.settings.histograms;
     sf_app_engine_options(app, &options);
-    int code = sf_comm_agree(&app->comm, check_memory(app, &c->problem, err), err);
     sf_phase_begin(SF_PHASE_OPEN);
-    if (!code)
-        code = sf_app_maps_get(app, &c->problem, &options, true, &maps, err);
+    int code = sf_app_maps_get(app, &c->problem, &options, true, &maps, err);
     if (!code) {
         c->shapes.n_scores = histograms ? maps.table.max_contacts + 1 : 0;
         code = sf_census_open(&plan, &maps.table, histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, err);
@@ -130,4 +207,12 @@ int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
     if (!code)
         code = sum_parts(app, c, &part, err);
     return code ? code : take_results(app, c, err);
+}
+
+int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
+{
+    int code = sf_comm_agree(&app->comm, check_memory(app, c, err), err);
+    if (code)
+        return code;
+    return c->n_shards > 1 ? count_shards(app, c, err) : count_parts(app, c, err);
 }

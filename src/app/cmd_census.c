@@ -72,17 +72,20 @@ void sf_app_census_free(sf_app_census *c)
 static int explain(const sf_app *app, const sf_app_census *c, bool together, sf_error *err)
 {
     char time[32], memory[32];
-    double seconds = sf_census_together_seconds(app, &c->problem);
-    uint64_t bytes = sf_census_together_bytes(app, &c->problem);
     if (!together)
         return sf_explain(app, &c->problem, sf_census_n_counted(&c->problem), err);
+    double seconds = sf_census_together_seconds(app, c);
+    uint64_t bytes = sf_census_together_bytes(app, &c->problem, c->n_shards);
+    char place[32] = "a copy a rank";
+    if (c->n_shards > 1)
+        snprintf(place, sizeof place, "in %d shards", c->n_shards);
     if (!sf_app_speaks(app))
         return 0;
     if (!app->options.settings.format) {
         printf("all %d-residue sequences on the %s lattice, together from the table of contact maps\n"
-               "  about %s, %s a rank, each with the whole table  <- would be taken\n",
+               "  about %s, %s a rank (%s)  <- would be taken\n",
                c->problem.length, c->problem.lattice->name, sf_seconds_text(seconds, time),
-               sf_bytes_text(bytes, memory));
+               sf_bytes_text(bytes, memory), place);
         return 0;
     }
     cJSON *document = cJSON_CreateObject();
@@ -91,13 +94,15 @@ static int explain(const sf_app *app, const sf_app_census *c, bool together, sf_
     cJSON_AddStringToObject(document, "engine", "table");
     cJSON_AddNumberToObject(document, "seconds", seconds);
     sf_json_add_count(document, "memory_bytes", bytes);
+    cJSON_AddStringToObject(document, "place", place);
+    sf_json_add_integer(document, "shards", c->n_shards);
     return sf_json_print(document, err);
 }
 
 static int refuse_over(const sf_app *app, const sf_app_census *c, sf_error *err)
 {
     char time[32], most[32];
-    double limit = (double)app->options.settings.refuse_over_ms / 1e3, seconds = sf_census_together_seconds(app, &c->problem);
+    double limit = (double)app->options.settings.refuse_over_ms / 1e3, seconds = sf_census_together_seconds(app, c);
     if (limit <= 0 || seconds <= limit)
         return 0;
     return sf_fail(err, SF_ELIMIT, "the census would take about %s, above the %s of --refuse-over",
@@ -151,6 +156,8 @@ static int run_census(sf_app *app, sf_error *err)
     static sf_app_census c;
     sf_file_lock lock = {.fd = -1};
     int code = sf_comm_agree(&app->comm, prepare(app, &c, err), err);
+    if (!code && sf_census_can_together(app, &c.problem))
+        code = sf_census_together_place(app, &c, err);
     if (code)
         return code;
     if (app->options.settings.explain)

@@ -41,6 +41,24 @@ class Census(Case):
         self.assertEqual(self.good("census", "--length", "12", "--format", "json", "--engine", "walk").out, alone)
         self.assertEqual(self.good("census", "--length", "12", "--format", "json", "--threads", "2", ranks=3).out, alone)
 
+    def test_one_table_or_shards(self):
+        """Under a limit on memory: shards of the maps, for all sequences together and for other letters."""
+        files = []
+        for words in (["--length", "20", "--threads", "1"], ["--length", "15", "--threads", "1", "--score-model", "AB:2,-1;1"]):
+            whole = self.json("census", *words, "--explain")
+            told = whole.get("memory_bytes") or next(e for e in whole["engines"] if e["engine"] == "table")["memory_bytes"]
+            alone = self.good("census", *words, "--output", self.path("alone.h5"), "--force", "--format", "json").out
+            for limit in (["--memory-limit", str(int(told * 0.75))], []):
+                name = f"{len(files)}.h5"
+                explained = self.json("census", *words, *limit, "--explain", ranks=3)
+                place = explained.get("place") or next(e for e in explained["engines"] if e["engine"] == "table")["place"]
+                self.assertEqual(place == "in 3 shards", bool(limit), explained)
+                self.assertEqual(self.good("census", *words, *limit, "--format", "json", "--output",
+                                           self.path(name), ranks=3).out, alone)
+                with open(self.path(name), "rb") as ours, open(self.path("alone.h5"), "rb") as right:
+                    self.assertEqual(ours.read(), right.read())
+                files.append(name)
+
     def by_enumerating(self, model, length, *options):
         """The census from the histogram of every sequence."""
         letters = model.split(":")[0]

@@ -128,6 +128,28 @@ static void test_parts_make_the_whole(void)
     }
 }
 
+/* What is told of the largest part, for limits on memory. */
+static void test_largest_part(void)
+{
+    const sf_map_options options = {.n_threads = 1};
+    for (int r = 0; r < 2; r++) {
+        const sf_lattice *lattice = sf_lattice_find(r ? "cubic" : "square");
+        const int length = r ? 14 : 20;
+        for (int n_parts = 1; n_parts <= 4; n_parts++) {
+            size_t most = 0;
+            for (int part = 0; part < n_parts; part++) {
+                sf_map_table piece;
+                CU_ASSERT_EQUAL_FATAL(
+                    sf_map_table_build_part(&piece, lattice, length, (size_t)part, (size_t)n_parts, &options, NULL), 0);
+                most = piece.n_maps > most ? piece.n_maps : most;
+                sf_map_table_free(&piece);
+            }
+            uint64_t told = sf_map_table_part_expected(lattice, length, n_parts);
+            CU_ASSERT(told >= most * 9 / 10 && told <= most * 12 / 10);
+        }
+    }
+}
+
 /* Takes each conformation of the plain walk out of the table again. */
 typedef struct taker {
     sf_map_table table;
@@ -263,6 +285,7 @@ const test_case test_cases[] = {
     {"maps of two words", test_two_words},
     {"any number of threads, the same bytes", test_threads_agree},
     {"parts make the whole", test_parts_make_the_whole},
+    {"the largest part", test_largest_part},
     {"every walk's map is in the table, as often", test_against_walks},
     {"lengths and memory beyond the limits are refused", test_limits},
     {"expected sizes", test_expected_size},

@@ -227,13 +227,65 @@ static void test_known_histograms(void)
     csv_open(&c, "homopolymer_contacts.csv");
     while (csv_next(&c)) {
         int length = (int)csv_number(&c, 1);
-        if (length < 3 || length > (csv_number(&c, 0) == 2 ? 18 : 13))
+        if (length < 3 || length > (csv_number(&c, 0) == 2 ? 19 : 14))
             continue;
         csv_numbers(&c, 5, known, WIDTH);
         check_known(csv_lattice(&c), length, (UINT32_C(1) << length) - 1, known);
         rows++;
     }
-    CU_ASSERT(rows >= 6 + 20);
+    CU_ASSERT_EQUAL(rows, 9 + 29);
+}
+
+/* Chains of the field's benchmarks that a table holds: best score, and how many conformations have it. */
+static void test_benchmarks(void)
+{
+    csv c;
+    int rows = 0;
+    csv_open(&c, "benchmarks_hp.csv");
+    while (csv_next(&c)) {
+        int length = (int)csv_number(&c, 2), best = -atoi(c.column[5]);
+        sf_table *table;
+        const sf_map_options options = {.n_threads = 2};
+        uint64_t histogram[WIDTH] = {0};
+        if (length > sf_map_table_length_max(sf_lattice_find(csv_number(&c, 1) == 2 ? "square" : "cubic")))
+            continue;
+        CU_ASSERT_EQUAL_FATAL(
+            sf_table_open(&table, sf_lattice_find("square"), length, SF_TABLE_HISTOGRAMS, &options, NULL), 0);
+        const uint32_t sequence = residues_of(c.column[4]);
+        sf_table_histograms(table, 0, 1, 1, &sequence, WIDTH, histogram);
+        for (int s = best + 1; s < WIDTH; s++)
+            CU_ASSERT_EQUAL(histogram[s], 0);
+        CU_ASSERT_EQUAL(histogram[best], csv_number(&c, 6));
+        sf_table_close(table);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(rows, 3);
+}
+
+/* The table of every length there is: all conformations are there, and the best score of H...H is the most contacts known. */
+static void test_every_length(void)
+{
+    const bool is_long = getenv("STARFOLD_TEST_LONG") != NULL;
+    csv c;
+    int rows = 0;
+    csv_open(&c, "max_contacts.csv");
+    while (csv_next(&c)) {
+        int length = (int)csv_number(&c, 0);
+        for (int r = 0; r < 2; r++) {
+            const sf_lattice *lattice = sf_lattice_find(r ? "cubic" : "square");
+            if (length < 3 || length > (is_long ? sf_map_table_length_max(lattice) : r ? 14 : 20))
+                continue;
+            sf_map_table maps = build(lattice->name, length);
+            uint64_t conformations = 0;
+            for (size_t i = 0; i < maps.n_maps; i++)
+                conformations += maps.count[i];
+            CU_ASSERT_EQUAL(conformations, sf_lattice_conformations(lattice, length));
+            CU_ASSERT_EQUAL((uint64_t)maps.max_contacts, csv_number(&c, r ? 3 : 1));
+            sf_map_table_free(&maps);
+            rows++;
+        }
+    }
+    CU_ASSERT_EQUAL(rows, is_long ? 22 + 15 : 18 + 12);
 }
 
 static void test_memory_a_map(void)
@@ -292,6 +344,8 @@ const test_case test_cases[] = {
     {"random sequences of longer chains, every path as the plain scan", test_random_sequences},
     {"a chain and its reverse", test_reversal},
     {"known histograms", test_known_histograms},
+    {"chains of the benchmarks", test_benchmarks},
+    {"conformations and most contacts of every length", test_every_length},
     {"bytes a map", test_memory_a_map},
     {"the engine gives the plain scan's answers with any threads", test_engine},
     {NULL, NULL},

@@ -66,6 +66,10 @@ int sf_map_table_length_check(const sf_lattice *lattice, int length, sf_error *e
 /* How many maps the table has; 0 for a length outside 3..sf_map_table_length_max. */
 uint64_t sf_map_table_expected(const sf_lattice *lattice, int length);
 
+/* How many of them the largest of n_parts parts has, about: parts are of like work, and chains that begin straight have many
+ * conformations and few maps. */
+uint64_t sf_map_table_part_expected(const sf_lattice *lattice, int length, int n_parts);
+
 /* Bytes of such a table, and about those that building one part of n_parts (1: the whole) with n_threads takes at its
  * highest, the part included. */
 uint64_t sf_map_table_bytes(const sf_lattice *lattice, int length);

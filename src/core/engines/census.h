@@ -19,10 +19,12 @@ typedef struct sf_census {
 } sf_census;
 
 /* Fitness and best score of every sequence, where asked: arrays of 2^N, owned by the caller, or NULL. Sequence s has an H at
- * residue k where bit k of s is set. */
+ * residue k where bit k of s is set. masks: which scores there are in the low half, in the high half which of them at least
+ * two conformations have. */
 typedef struct sf_census_each {
     uint8_t *fitness;
     uint8_t *best;
+    uint32_t *masks;
 } sf_census_each;
 
 typedef struct sf_census_plan sf_census_plan; /* constant after opening */
@@ -50,6 +52,12 @@ int sf_census_count_shapes(const sf_census_plan *plan, size_t part, size_t n_par
 /* sum += other */
 void sf_census_add(sf_census *sum, const sf_census *other);
 
+/* A census of shards of the maps (sf_map_table_build_part): each is counted in full for its masks, these are put together, a
+ * pair of shards after the other in any order, and the census is read from what comes out. A sequence's masks are zero where
+ * a shard has no maps. */
+void sf_census_masks_add(size_t n, uint32_t *masks, const uint32_t *other);
+void sf_census_of_masks(size_t n, const uint32_t *masks, const sf_census_each *each, sf_census *census);
+
 /* The plain census: every sequence by a scan of all maps; overwrites *census, appends a row for every sequence to *shapes
  * where not NULL (room is there). The oracle, and what benchmarks compare with: square 16 residues take seconds. */
 void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_census *census, sf_shapes *shapes);
@@ -74,12 +82,15 @@ static inline void sf_census_tally(sf_census *census, uint32_t scores, uint32_t 
 }
 
 /* Writes the entries of a sequence and its reverse where they are asked for; each may be NULL. */
-static inline void sf_census_tell(const sf_census_each *each, uint32_t sequence, uint32_t reverse, uint32_t scores)
+static inline void sf_census_tell(const sf_census_each *each, uint32_t sequence, uint32_t reverse, uint32_t scores,
+                                  uint32_t twice)
 {
     if (each && each->fitness)
         each->fitness[sequence] = each->fitness[reverse] = (uint8_t)__builtin_popcount(scores);
     if (each && each->best)
         each->best[sequence] = each->best[reverse] = (uint8_t)(31 - __builtin_clz(scores));
+    if (each && each->masks)
+        each->masks[sequence] = each->masks[reverse] = scores | twice << 16;
 }
 
 #endif

@@ -80,7 +80,7 @@ static void counts_answer_one(counts_job *j, uint32_t choices)
         twice |= (uint32_t)(histogram[s] > 1) << s;
     }
     sf_census_tally(j->census, scores, twice, alone ? 1 : 2);
-    sf_census_tell(j->each, sequence, reverse, scores);
+    sf_census_tell(j->each, sequence, reverse, scores, twice);
     for (int s = 0; s < j->n_scores; s++)
         *j->row++ = histogram[s];
     *j->row++ = alone ? 1 : 2;

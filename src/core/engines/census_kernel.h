@@ -79,7 +79,7 @@ static void census_answers(const census_job *j, uint32_t low)
         sf_census_tally(j->census, scores[lane], twice[lane], alone ? 1 : 2);
         if (j->each) {
             uint32_t sequence = decided | t->spread_dense[choices];
-            sf_census_tell(j->each, sequence, sf_contact_residues_reverse(t->length, sequence), scores[lane]);
+            sf_census_tell(j->each, sequence, sf_contact_residues_reverse(t->length, sequence), scores[lane], twice[lane]);
         }
     }
 }

@@ -27,7 +27,7 @@ void sf_census_plain(const sf_map_table *maps, const sf_census_each *each, sf_ce
             twice |= (uint32_t)(histogram[i] > 1) << i;
         }
         sf_census_tally(census, scores, twice, 1);
-        sf_census_tell(each, s, s, scores);
+        sf_census_tell(each, s, s, scores, twice);
         if (shapes) {
             uint64_t *row = sf_shapes_row(shapes, shapes->n++);
             memcpy(row, histogram, (size_t)shapes->n_scores * sizeof *row);

@@ -84,7 +84,7 @@ static uint64_t bytes_of_thousand(const sf_lattice *lattice, int length)
 
 static uint64_t shard_maps(const sf_lattice *lattice, int length, int n_shards)
 {
-    return sf_map_table_expected(lattice, length) / (uint64_t)n_shards + 1;
+    return sf_map_table_part_expected(lattice, length, n_shards) + 1;
 }
 
 uint64_t sf_table_bytes(const sf_lattice *lattice, int length, int n_shards)
@@ -96,7 +96,8 @@ uint64_t sf_table_making_bytes(const sf_lattice *lattice, int length, int n_thre
 {
     uint64_t maps = shard_maps(lattice, length, n_shards), layout = sf_table_bytes(lattice, length, n_shards);
     uint64_t sorting = maps * 2 * sizeof(uint32_t), placing = maps * sizeof(uint32_t) + layout;
-    uint64_t slicing = sf_map_table_bytes(lattice, length) / (uint64_t)n_shards + sf_map_table_slack_bytes(maps, 1) +
+    uint64_t all = sf_map_table_expected(lattice, length), map_bytes = all ? sf_map_table_bytes(lattice, length) / all : 0;
+    uint64_t slicing = maps * map_bytes + sf_map_table_slack_bytes(maps, 1) +
                        (sorting > placing ? sorting : placing);
     uint64_t building = n_parts ? sf_map_table_build_bytes(lattice, length, n_threads, n_parts) : 0;
     return building > slicing ? building : slicing;
