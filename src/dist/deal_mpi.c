@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dist/node_mpi.h"
 #include "dist/wait_mpi.h"
 
 #define NO_MORE (INT64_C(1) << 40) /* added to the counter to end the dealing */
@@ -57,7 +58,12 @@ typedef struct dealing {
 /* Makes the counter, on every rank or on none. */
 static void open_counter(sf_deal *deal)
 {
+    enum { WINDOW_ROOM = 1 << 20 }; /* bytes; more than the pages of a small window */
     MPI_Errhandler handler;
+    if (sf_comm_max(deal->comm, sf_node_window_free() < WINDOW_ROOM)) {
+        deal->counter = &deal->alone;
+        return;
+    }
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* the default one would end the job */
     int failed = MPI_Win_allocate(deal->comm->rank == 0 ? sizeof *deal->counter : 0, sizeof *deal->counter,

@@ -36,8 +36,7 @@ struct sf_node {
     sf_table *table;
 };
 
-/* Bytes free where MPI puts windows; 0 when it cannot be told. */
-static uint64_t window_free(void)
+uint64_t sf_node_window_free(void)
 {
     const char *told = getenv("OMPI_MCA_osc_sm_backing_directory");
     struct statvfs fs;
@@ -63,7 +62,7 @@ int sf_node_open(sf_node **node, const sf_comm *comm, sf_error *err)
         MPI_Comm_rank(n->ranks, &n->rank);
         MPI_Comm_size(n->ranks, &n->size);
     }
-    const uint64_t memory = sf_memory_available(), window = window_free();
+    const uint64_t memory = sf_memory_available(), window = sf_node_window_free();
     n->facts.most_ranks = (int)sf_comm_max(comm, n->size);
     n->facts.least_ranks = -(int)sf_comm_max(comm, -n->size);
     n->facts.memory = (uint64_t)-sf_comm_max(comm, -(int64_t)(memory < INT64_MAX ? memory : INT64_MAX));
@@ -148,7 +147,7 @@ static bool open_window(sf_node *n, uint64_t bytes, uint8_t **image)
     void *memory = NULL;
     int unit;
     MPI_Aint size;
-    if (!all_say(n, n->rank != 0 || window_free() > room + room / 64))
+    if (!all_say(n, n->rank != 0 || sf_node_window_free() > room + room / 64))
         return false;
     const bool opened = MPI_Win_allocate_shared(n->rank == 0 ? (MPI_Aint)room : 0, 1, MPI_INFO_NULL, n->ranks, &memory,
                                                 &n->window) == MPI_SUCCESS;

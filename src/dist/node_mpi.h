@@ -33,4 +33,8 @@ sf_node_facts sf_node_get_facts(const sf_node *node);
  * SF_ELIMIT otherwise. Collective; every rank gets the same code. Once a node. */
 int sf_node_share_table(sf_node *node, sf_table *table, const sf_table **shared, sf_error *err);
 
+/* Bytes free where MPI puts the windows that it allocates; 0 when it cannot be told. Open MPI 4.1 leaves the other ranks
+ * waiting inside the call when one finds no room there, so ask first. */
+uint64_t sf_node_window_free(void);
+
 #endif
