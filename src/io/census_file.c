@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/aside.h"
 #include "io/h5_scalars.h"
-#include "io/seal.h"
+#include "io/sealed.h"
 #include "io/tried.h"
 #include "io/version.h"
 
@@ -286,8 +285,9 @@ static int write_array(sf_h5 *h5, const sf_census_data *data, const array *a, bo
     return code;
 }
 
-static int write_all(sf_h5 *h5, const sf_census_data *data)
+static int write_all(sf_h5 *h5, const void *context)
 {
+    const sf_census_data *data = context;
     static const char *const groups[] = {"/provenance", "/census", "/dimensions",        "/summary",
                                          "/sequences",  "/shapes", "/shapes/by_fitness"};
     size_t n_groups = sizeof groups / sizeof groups[0] - (data->about.n_shapes ? 0 : 2);
@@ -306,30 +306,11 @@ static int write_all(sf_h5 *h5, const sf_census_data *data)
 int sf_census_file_write(const char *path, const sf_census_data *data, sf_error *err)
 {
     sf_census_data mine = *data;
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    char *aside = NULL;
     snprintf(mine.about.program, sizeof mine.about.program, "starfold");
     snprintf(mine.about.version, sizeof mine.about.version, "%s", sf_version);
     snprintf(mine.about.revision, sizeof mine.about.revision, "%s", sf_revision);
     mine.about.schema = SF_CENSUS_SCHEMA_VERSION;
-    int code = sf_aside_begin(path, &aside, err);
-    if (!code)
-        code = sf_h5_create(&h5, aside, path, err);
-    if (!code)
-        code = write_all(&h5, &mine);
-    if (code)
-        h5.err = NULL; /* the first cause stays */
-    int closed = sf_h5_close(&h5);
-    if (!code)
-        code = closed;
-    if (!code)
-        code = sf_seal_write(aside, path, err);
-    if (!code)
-        code = sf_aside_commit(path, aside, err);
-    if (code)
-        sf_aside_drop(aside);
-    free(aside);
-    return code;
+    return sf_sealed_write(path, write_all, &mine, err);
 }
 
 /* ---- reading ---- */

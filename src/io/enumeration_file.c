@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/aside.h"
 #include "io/h5.h"
-#include "io/seal.h"
+#include "io/sealed.h"
 #include "io/tried.h"
 #include "io/version.h"
 #include "starfold/problem.h"
@@ -387,8 +386,15 @@ static int write_done(sf_h5 *h5, const sf_enumeration *e)
     return code;
 }
 
-static int write_all(sf_h5 *h5, const sf_enumeration *e, const derived *d)
+typedef struct whole_enumeration {
+    const sf_enumeration *enumeration;
+    const derived *derived;
+} whole_enumeration;
+
+static int write_all(sf_h5 *h5, const void *context)
 {
+    const sf_enumeration *e = ((const whole_enumeration *)context)->enumeration;
+    const derived *d = ((const whole_enumeration *)context)->derived;
     entry entry_of[N_ENTRIES];
     column column_of[N_COLUMNS];
     sf_enumeration copy = *e; /* its texts are written from there */
@@ -408,28 +414,10 @@ static int write_all(sf_h5 *h5, const sf_enumeration *e, const derived *d)
 
 int sf_enumeration_write(const char *path, const sf_enumeration *enumeration, sf_error *err)
 {
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
     derived d;
-    char *aside = NULL;
     int code = derive(enumeration, &d, err);
     if (!code)
-        code = sf_aside_begin(path, &aside, err);
-    if (!code)
-        code = sf_h5_create(&h5, aside, path, err);
-    if (!code)
-        code = write_all(&h5, enumeration, &d);
-    if (code)
-        h5.err = NULL; /* the first cause stays */
-    int closed = sf_h5_close(&h5);
-    if (!code)
-        code = closed;
-    if (!code)
-        code = sf_seal_write(aside, path, err);
-    if (!code)
-        code = sf_aside_commit(path, aside, err);
-    if (code)
-        sf_aside_drop(aside);
-    free(aside);
+        code = sf_sealed_write(path, write_all, &(whole_enumeration){enumeration, &d}, err);
     derived_free(&d);
     return code;
 }

@@ -1,10 +1,7 @@
-/* A whole record as a run file: written aside in one go, so that what stands under the name is never half a file. */
-#include <stdlib.h>
-
-#include "io/aside.h"
+/* A whole record as a run file. */
 #include "io/field_io.h"
 #include "io/run_file.h"
-#include "io/seal.h"
+#include "io/sealed.h"
 #include "io/view.h"
 
 static int write_fields(sf_h5 *h5, sf_view *view)
@@ -24,33 +21,25 @@ static int write_fields(sf_h5 *h5, sf_view *view)
     return code ? code : sf_fields_attach_scales(h5, view);
 }
 
+typedef struct whole_run {
+    sf_view *view;
+    const sf_run_meta *meta;
+} whole_run;
+
+static int write_whole(sf_h5 *h5, const void *context)
+{
+    const whole_run *run = context;
+    int code = sf_run_begin(h5, run->view, run->meta);
+    return code ? code : write_fields(h5, run->view);
+}
+
 int sf_run_file_write(const char *path, const sf_record *record, const sf_run_meta *meta, sf_error *err)
 {
     sf_view view;
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    char *aside = NULL;
     int code = sf_view_init(&view, record, meta, false, err);
     if (code)
         return code;
-    code = sf_aside_begin(path, &aside, err);
-    if (!code)
-        code = sf_h5_create(&h5, aside, path, err);
-    if (!code)
-        code = sf_run_begin(&h5, &view, meta);
-    if (!code)
-        code = write_fields(&h5, &view);
-    if (code)
-        h5.err = NULL; /* the first cause stays */
-    int closed = sf_h5_close(&h5);
-    if (!code)
-        code = closed;
-    if (!code)
-        code = sf_seal_write(aside, path, err);
-    if (!code)
-        code = sf_aside_commit(path, aside, err);
-    if (code)
-        sf_aside_drop(aside);
-    free(aside);
+    code = sf_sealed_write(path, write_whole, &(whole_run){&view, meta}, err);
     sf_view_free(&view);
     return code;
 }

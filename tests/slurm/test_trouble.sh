@@ -6,7 +6,7 @@ starfold=$1 tree=$2
 # shellcheck source=tests/slurm/cluster.sh
 . "$tree/tests/slurm/cluster.sh"
 SLURM_CPUS=4 cluster_up
-search=(--length 13 --islands 3 --population 20 --generations 1000000 --seed 4 --threads 1 --quiet)
+search=(--length 18 --islands 6 --population 100 --generations 1000000 --seed 4 --threads 1 --quiet)
 cd "$work"
 
 is_there() { [ -e "$1" ]; }
