@@ -1,6 +1,5 @@
 /* starfold: finds the command, reads its options, runs it, and turns what came of it into an exit status and at most
  * one line on standard error, whatever the number of ranks. */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "app/stop.h"
 #include "app/table_source.h"
 #include "core/base/isa.h"
+#include "core/base/memory.h"
 #include "io/version.h"
 
 static const sf_command *const commands[] = {
@@ -20,15 +20,6 @@ static const sf_command *const commands[] = {
     &sf_command_info,   &sf_command_verify, &sf_command_repair,    &sf_command_digest, &sf_command_doctor,
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
-
-/* Allocation on virtual machines is dear where memory is given back and faulted in again; keep it. */
-static void tune_malloc(void)
-{
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
-    mallopt(M_MMAP_THRESHOLD, 2 << 20); /* what is larger goes back at once: the need that --explain tells is kept */
-    mallopt(M_TOP_PAD, 1 << 20);
-    mallopt(M_ARENA_MAX, 1); /* what one thread gave back another can take */
-}
 
 static void print_overview(void)
 {
@@ -117,7 +108,7 @@ int main(int argc, char **argv)
     static sf_app app;
     sf_error err = {0, ""};
     sf_phase_begin(SF_PHASE_START);
-    tune_malloc();
+    sf_memory_tune();
     sf_hdf5_open();
     signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is an error of the write, with a line of its own */
     if (argc > 1 && goes_on(argc, argv))

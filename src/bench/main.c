@@ -8,6 +8,7 @@
 
 #include "bench/bench.h"
 #include "core/base/isa.h"
+#include "core/base/memory.h"
 
 static const sf_bench *const benches[] = {
     &sf_bench_build,  &sf_bench_sets,      &sf_bench_histograms, &sf_bench_models,  &sf_bench_memory,
@@ -178,6 +179,7 @@ int main(int argc, char **argv)
 {
     sf_comm comm;
     sf_error err;
+    sf_memory_tune();
     if (sf_comm_open(&comm, &argc, &argv, &err) != 0) {
         fprintf(stderr, "starfold-bench: %s\n", err.text);
         return sf_error_status(err.code);

@@ -4,6 +4,7 @@
 #include "dist/comm.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,13 @@ void sf_wait(MPI_Request *request, MPI_Status *status, sf_deadline *deadline)
         nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
         sleep_ns = sleep_ns * 2 < SLEEP_MOST_NS ? sleep_ns * 2 : SLEEP_MOST_NS;
     }
+}
+
+void sf_wait_transfer(MPI_Request *request)
+{
+    int done = 0;
+    while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)
+        sched_yield();
 }
 
 int sf_comm_broadcast(const sf_comm *comm, size_t n_bytes, void *bytes, sf_error *err)

@@ -31,13 +31,13 @@ static void gather_array(const sf_comm *comm, const share *shares, const void *m
         n_wanted += shares[r].wanted != 0;
     if (n_wanted == comm->size) {
         MPI_Iallgatherv(mine, n, type, all, counts, offsets, type, MPI_COMM_WORLD, &request);
-        sf_wait(&request, NULL, NULL);
+        sf_wait_transfer(&request);
     }
     for (int r = 0; r < comm->size && n_wanted < comm->size; r++) {
         if (!shares[r].wanted)
             continue;
         MPI_Igatherv(mine, n, type, all, counts, offsets, type, r, MPI_COMM_WORLD, &request);
-        sf_wait(&request, NULL, NULL);
+        sf_wait_transfer(&request);
     }
 }
 
@@ -105,7 +105,7 @@ static void broadcast_array(MPI_Comm all, size_t n_bytes, void *bytes)
         MPI_Request request;
         MPI_Ibcast((uint8_t *)bytes + at, (int)(n_bytes - at < CHUNK_BYTES ? n_bytes - at : CHUNK_BYTES), MPI_BYTE, 0, all,
                    &request);
-        sf_wait(&request, NULL, NULL);
+        sf_wait_transfer(&request);
     }
 }
 

@@ -20,6 +20,10 @@ typedef struct sf_deadline {
 /* Waits until the request is complete; deadline and status may be NULL. */
 void sf_wait(MPI_Request *request, MPI_Status *status, sf_deadline *deadline);
 
+/* The same for much data, where every rank of the transfer is in it already: pieces go on only when both ends look, so
+ * nobody sleeps; the core is only given away to who wants it. */
+void sf_wait_transfer(MPI_Request *request);
+
 /* Seconds of a clock that only goes forward; works without MPI. For lengths of blocks and waits, never for results. */
 double sf_now_s(void);
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -127,4 +128,12 @@ uint64_t sf_memory_available(void)
     left = groups < left ? groups : left;
     left = space < left ? space : left;
     return left > 0 ? left : 1;
+}
+
+void sf_memory_tune(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_ARENA_MAX, 1); /* what one thread gave back another can take */
 }
