@@ -5,11 +5,13 @@ place, its numbers against a plain recount, and one clear line for every bad wor
 """
 import csv
 import os
+import resource
 import statistics
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import h5py
@@ -29,6 +31,7 @@ while [ $# -gt 0 ]; do
     [ "$1" != --perf ] || cp "{folder}/perf.h5" "$2"
     shift
 done
+[ ! -e "{folder}/slow" ] || sleep 1
 if [ -e "{folder}/break" ]; then echo 'starfold: it broke' >&2; exit 1; fi
 if [ -e "{folder}/differ" ]; then cat "{folder}/calls"; else echo answer; fi
 """
@@ -125,6 +128,38 @@ class Scaling(unittest.TestCase):
             file["memory"] = h5py.ExternalLink("/etc/passwd", "/memory")
         self.scale("strong", *words, "--repeat", "2", "--", "census", "--length", "9", status=2,
                    says="memory is missing or lies in another file")
+
+    def test_killed_and_full(self):
+        """Killed in the middle of a run, or with no room for the file, the study stays as it was and can go on."""
+        program = self.stand_in()
+        words = ["strong", "--threads", "1,2", "--repeat", "2", "--cores", "2", "--launch", "none", "--starfold", program,
+                 "--output", self.study, "--", "census"]
+        self.scale(*words[:4], "1", *words[5:])
+        with open(self.study, "rb") as file:
+            before = file.read()
+        os.remove(self.study)
+        full = subprocess.run([sys.executable, SCALING, *words], capture_output=True, text=True, check=False, env=ENVIRONMENT,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2,) * 2))
+        self.assertEqual(full.returncode, 1, full.stderr)
+        self.assertIn("cannot be written", full.stderr)
+        self.assertNotIn("Traceback", full.stderr)
+        self.assertFalse(os.path.exists(self.study) or os.path.exists(self.study + ".tmp"))
+        with open(self.path("slow"), "w", encoding="ascii"):
+            pass
+        process = subprocess.Popen([sys.executable, SCALING, *words], stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+        while not os.path.exists(self.study):
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        time.sleep(0.3)
+        process.kill()
+        process.wait()
+        with h5py.File(self.study, "r") as file:
+            done = int(np.isfinite(file["seconds"][()]).sum())
+        self.assertIn(done, (1, 2, 3))
+        os.remove(self.path("slow"))
+        self.scale(*words)
+        with h5py.File(self.study, "r") as file:
+            self.assertTrue(np.isfinite(file["seconds"][()]).all())
 
     def test_weak(self):
         program = self.stand_in()

@@ -43,6 +43,11 @@ class Verify(Case):
         output = self.path("kept.h5")
         self.good("run", "--quiet", "--output", output, *SEARCH, "--keep-populations")
         self.assertEqual(self.json("verify", output)["populations_checked"], 2 * 7 * 2)
+        with h5py.File(output, "r+") as file:
+            populations = file["/population/all"]
+            one = populations[1, 3, 0, 5]
+            populations[1, 3, 0, 5] = next(other for other in populations[1, 3, 0] if other != one)
+        self.refused("verify", output, status=1, says=["kept.h5", "trial 1 generation 3 island 0"])
 
     def test_differences(self):
         def histogram(file):
@@ -66,7 +71,10 @@ class Verify(Case):
             rows = file["/levels/solutions"]
             rows[2, 1] = numpy.bytes_(b"RLRLRLRLR")
 
-        for change, says in ((histogram, ["/sequences/histogram row 7", "score 0"]),
+        def stars(file):
+            file["/levels/stars"][1, 0] += 1
+
+        for change, says in ((stars, "/levels/stars row 1"), (histogram, ["/sequences/histogram row 7", "score 0"]),
                              (trajectory, "/trajectory/sum of trial 1 generation 6 island 0"),
                              (fitness, "/trajectory/n_distinct of trial 0 generation 6 island 1"),
                              (solution, "/levels/solutions row 2, 2 stars"),

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, run, start  # noqa: E402
+from starfold_app import Case, outlived, run, start  # noqa: E402
 
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
@@ -85,6 +85,18 @@ class Stops(Case):
         process.send_signal(signal.SIGTERM)
         self.ended(process, "a signal")
         self.finish(ENDLESS)
+
+    def test_term_to_the_launcher(self):
+        """It may kill the ranks a second later: what they do not write in that time, the last checkpoint holds."""
+        for _ in range(5 if LONG else 1):
+            process = self.begin(ENDLESS, ".checkpoint.previous", ranks=3)
+            ranks = ranks_of(process)
+            time.sleep(self.random.uniform(0, 0.5))
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=PROMPT_S)
+            self.assertNotEqual(process.returncode, 0)
+            self.assertEqual(outlived(ranks), [])
+            self.finish(ENDLESS, ranks=2)
 
     def test_in_a_long_evaluation(self):
         """The initial population would take minutes."""
