@@ -185,17 +185,6 @@ int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engin
     return code;
 }
 
-int sf_app_maps_for_engine(const sf_app *app, const sf_problem *problem, sf_engine_options *options, sf_app_maps *maps,
-                           sf_error *err)
-{
-    *maps = (sf_app_maps){0};
-    if (strcmp(options->engine, "table") != 0)
-        return 0;
-    int code = sf_app_maps_get(app, problem, options, true, maps, err);
-    options->maps = code ? NULL : &maps->table;
-    return code;
-}
-
 void sf_app_maps_free(sf_app_maps *maps)
 {
     sf_map_table_free(&maps->table);

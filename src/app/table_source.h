@@ -23,12 +23,6 @@ void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine
 int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
                     sf_app_maps *maps, sf_error *err);
 
-/* For an engine that is about to be opened with a table in every rank: where options->engine is "table", gets the maps and
- * lets options->maps point to them; for another engine does nothing. Free the maps once the engine is open. Collective;
- * every rank passes the same engine. */
-int sf_app_maps_for_engine(const sf_app *app, const sf_problem *problem, sf_engine_options *options, sf_app_maps *maps,
-                           sf_error *err);
-
 /* Gives them back; empty ones are allowed. Collective. */
 void sf_app_maps_free(sf_app_maps *maps);
 

@@ -57,6 +57,26 @@ def alive(pid):
         return False
 
 
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def ranks_of(process):
+    """Process numbers of the ranks, in their order: children of mpirun that are the program already. None when it is over."""
+    pids = []
+    try:
+        for task in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{task}/children") as file:
+                pids += [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+    return sorted(pid for pid in pids if name_of(pid) == "starfold")
+
+
 def outlived(pids, patience_s=10):
     """Those of the processes that are still there after the patience: a launcher may end a moment before its ranks."""
     deadline = time.monotonic() + patience_s

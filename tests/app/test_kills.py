@@ -10,18 +10,12 @@ import time
 import unittest
 
 import h5py
-from starfold_app import Case, outlived, start
+from starfold_app import Case, outlived, ranks_of, start
 
 KILLS = int(os.environ.get("STARFOLD_KILLS", "5"))
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 SEARCH = ["--length", "13", "--trials", "2", "--islands", "3", "--population", "10", "--generations", "4000",
           "--migration-interval", "3", "--seed", "8", "--keep-populations"]
-
-
-def children(pid):
-    """Processes of the program under mpirun (each rank is its child, in a group of its own)."""
-    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], stdout=subprocess.PIPE, text=True).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if line.split()[1] == "starfold"]
 
 
 class Kills(Case):
@@ -33,7 +27,7 @@ class Kills(Case):
     def kill_one(self, process, ranks):
         """Ends a random rank after a random time; False when the run was faster."""
         time.sleep(self.random.uniform(0.05, 1.5))
-        victims = children(process.pid) if ranks else [process.pid]
+        victims = ranks_of(process) if ranks else [process.pid]
         if process.poll() is None and victims:
             os.kill(self.random.choice(victims), signal.SIGKILL)
         try:

@@ -9,21 +9,15 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 import unittest
 
 import h5py
 import numpy as np
-from starfold_app import Case, counts, outlived, run, start, table
+from starfold_app import Case, counts, outlived, ranks_of, run, start, table
 
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 CHAINS = ["HPHPPHHPHPPHPHHPPHPHHPPH", "HHPPHPPHPPHPPHPPHPPHPPHH", "HPHPPHHPHPPHPHHPPHPHHPPH", "PPHHPPHHPPHHPPHHPPHHPPHP"]
-
-
-def ranks_of(process):
-    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(process.pid)], stdout=subprocess.PIPE, text=True)
-    return [int(line.split()[0]) for line in listed.stdout.splitlines() if line.split()[1] == "starfold"]
 
 
 class LongEnumeration(Case):

@@ -10,7 +10,7 @@ import unittest
 
 import h5py
 
-from starfold_app import DATA, Case, alive, run, start
+from starfold_app import Case, DATA, alive, ranks_of, run, start
 
 SEQUENCE = "HPHPPHHPHPPHPHHP"
 SEARCH = ["--length", "16", "--generations", "12", "--islands", "2", "--population", "8", "--quiet"]
@@ -166,8 +166,7 @@ class Build(Table):
         path = self.path("t.h5")
         process = start("table", "build", "--length", "23", "--output", path, "--quiet", ranks=2)
         self.until("the build begins", lambda: os.path.exists(path + ".lock") or process.poll() is not None)
-        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
-            ranks = [int(word) for word in file.read().split()]
+        ranks = ranks_of(process)
         self.assertEqual(len(ranks), 2)
         os.kill(ranks[1], signal.SIGKILL)
         _, err = process.communicate(timeout=PATIENCE_S)

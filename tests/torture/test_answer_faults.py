@@ -13,8 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, outlived, run, start  # noqa: E402
-from test_stops import ranks_of  # noqa: E402
+from starfold_app import Case, outlived, ranks_of, run, start  # noqa: E402
 
 # Where LD_PRELOAD can name it: it takes a blank or a colon in a path for the end of it.
 SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")

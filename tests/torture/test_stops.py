@@ -5,13 +5,12 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, outlived, run, start  # noqa: E402
+from starfold_app import Case, outlived, ranks_of, run, start  # noqa: E402
 
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
@@ -20,12 +19,6 @@ ENDLESS = ["--length", "13", "--trials", "2", "--islands", "3", "--population", 
 DEAR = ["--length", "28", "--known", "histograms", "--engine", "walk", "--islands", "3", "--population", "40",
         "--generations", "100"]
 PROMPT_S = 10
-
-
-def ranks_of(process):
-    """Ranks are children of mpirun, each in a group of its own, in the order of their numbers."""
-    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(process.pid)], stdout=subprocess.PIPE, text=True)
-    return sorted(int(line.split()[0]) for line in listed.stdout.splitlines() if line.split()[1] == "starfold")
 
 
 class Stops(Case):

@@ -11,8 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import MPI_ENVIRONMENT, PROGRAM, Case, outlived, run, start  # noqa: E402
-from test_stops import ranks_of  # noqa: E402
+from starfold_app import Case, MPI_ENVIRONMENT, PROGRAM, outlived, ranks_of, run, start  # noqa: E402
 
 ENDLESS = ["--length", "13", "--islands", "3", "--population", "20", "--generations", "1000000", "--seed", "4",
            "--migration-interval", "5", "--quiet", "--threads", "1"]

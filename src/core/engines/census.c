@@ -375,11 +375,6 @@ void sf_census_close(sf_census_plan *plan)
     free(plan);
 }
 
-uint64_t sf_census_memory(const sf_census_plan *plan)
-{
-    return sizeof *plan + plan->trie.bytes;
-}
-
 uint64_t sf_census_open_bytes(const sf_lattice *lattice, int length, sf_census_kind kind)
 {
     /* two keys of 16 bytes a map are sorted, and counts of 4 bytes with them */

@@ -35,7 +35,6 @@ typedef enum sf_census_kind { SF_CENSUS_SETS, SF_CENSUS_HISTOGRAMS } sf_census_k
 /* Lays maps out; they are not kept. SF_ENOMEM. *plan is NULL on failure. */
 int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
 void sf_census_close(sf_census_plan *plan); /* NULL is allowed */
-uint64_t sf_census_memory(const sf_census_plan *plan); /* bytes held, without what the threads take while they count */
 
 /* Adds part `part` of n_parts to *census and, where not NULL, writes the part's entries of `each`. The parts add to the whole
  * and write all of `each`, whoever does them. Parts cost about the same, and somewhat more together than the whole at

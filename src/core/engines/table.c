@@ -119,11 +119,6 @@ size_t sf_table_maps(const sf_table *table)
     return table->n_maps;
 }
 
-int sf_table_max_contacts(const sf_table *table)
-{
-    return table->max_contacts;
-}
-
 uint64_t sf_table_memory(const sf_table *table)
 {
     return sizeof *table + table->set.bytes + sf_sliced_table_bytes(&table->sliced);

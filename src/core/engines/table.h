@@ -43,9 +43,6 @@ void sf_table_close(sf_table *table);
 size_t sf_table_maps(const sf_table *table);
 uint64_t sf_table_memory(const sf_table *table); /* bytes held */
 
-/* Most contacts of a map: histograms have one entry more. */
-int sf_table_max_contacts(const sf_table *table);
-
 /* Adds the conformations of each of n sequences, by score, to histograms[n][width], width > most contacts. Looks at piece
  * `piece` of `n_pieces` of the table only: the pieces add to the whole. Thread-safe. The table was made for histograms. */
 void sf_table_histograms(const sf_table *table, size_t piece, size_t n_pieces, size_t n, const uint32_t *sequences,
