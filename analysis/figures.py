@@ -13,19 +13,10 @@ import csv
 import os
 import sys
 
-
-def fail(text):
-    """One line, status 2: what is wrong is the input."""
-    print(f"figures.py: {text}", file=sys.stderr)
-    sys.exit(2)
-
-
-def lacking(missing):
-    fail(f"{missing}; this needs Debian's python3-h5py, python3-numpy and python3-matplotlib (run it with /usr/bin/python3)")
-
+sys.dont_write_bytecode = True  # the program's folder may be anybody's
+from given import fail, lacking, load_pyplot, read_file
 
 try:
-    import h5py
     import numpy as np
 except ImportError as missing_module:
     lacking(missing_module)
@@ -41,21 +32,7 @@ class Run:
 
     def __init__(self, path):
         self.path = path
-        try:
-            file = h5py.File(path, "r")
-        except FileNotFoundError:
-            fail(f"{path}: no such file")
-        except OSError as error:
-            fail(f"{path}: cannot be read as HDF5: {' '.join(str(error).split())}")
-        with file:
-            if file.attrs.get("title") != "Starfold run":
-                fail(f"{path}: is not a run file of starfold")
-            if file.attrs.get("schema") != SCHEMA:
-                fail(f"{path}: has schema version {file.attrs.get('schema')}; this program reads version {SCHEMA}")
-            try:
-                self.read(file)
-            except (KeyError, OSError, ValueError, TypeError, IndexError, AttributeError) as error:
-                fail(f"{path}: is damaged: {' '.join(str(error).split())}")
+        read_file(path, "Starfold run", "run file", SCHEMA, self.read)
 
     def read(self, file):
         done = int(file["progress/generation"][()]) + 1
@@ -79,18 +56,6 @@ class Run:
             raise ValueError("the trajectories differ in size")
         if self.histogram.shape != (rows, len(self.scores)) or not len(self.letters) == len(self.fitness) == rows:
             raise ValueError("the sequences differ in size")
-
-
-def load_pyplot():
-    """Only once the run file is known to be good: it takes a second."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot
-    except ImportError as missing_module:
-        lacking(missing_module)
-    return matplotlib.pyplot
 
 
 def write_table(out, name, header, rows):

@@ -13,18 +13,13 @@ import csv
 import os
 import sys
 
-
-def fail(text):
-    """One line, status 2: what is wrong is the input."""
-    print(f"scaling.py: {text}", file=sys.stderr)
-    sys.exit(2)
-
+sys.dont_write_bytecode = True  # the program's folder may be anybody's
+from given import fail, lacking, load_pyplot, read_file
 
 try:
-    import h5py
     import numpy as np
-except ImportError as missing:
-    fail(f"{missing}; this needs Debian's python3-h5py, python3-numpy and python3-matplotlib (run it with /usr/bin/python3)")
+except ImportError as missing_module:
+    lacking(missing_module)
 
 SCHEMA = 1
 COLOURS = ["#1f5fa8", "#d2691e", "#2e8b57", "#8b3a8b", "#7a7a7a", "#b8860b"]
@@ -32,21 +27,7 @@ COLOURS = ["#1f5fa8", "#d2691e", "#2e8b57", "#8b3a8b", "#7a7a7a", "#b8860b"]
 
 class Study:
     def __init__(self, path):
-        try:
-            file = h5py.File(path, "r")
-        except FileNotFoundError:
-            fail(f"{path}: no such file")
-        except OSError as error:
-            fail(f"{path}: cannot be read as HDF5: {' '.join(str(error).split())}")
-        with file:
-            if file.attrs.get("title") != "Starfold scaling study":
-                fail(f"{path}: is no scaling study of starfold")
-            if file.attrs.get("schema") != SCHEMA:
-                fail(f"{path}: has schema version {file.attrs.get('schema')}; this program reads version {SCHEMA}")
-            try:
-                self.read(file)
-            except (KeyError, OSError, ValueError, TypeError, AttributeError) as error:
-                fail(f"{path}: is damaged: {' '.join(str(error).split())}")
+        read_file(path, "Starfold scaling study", "scaling study", SCHEMA, self.read)
 
     def read(self, file):
         self.kind, self.cores = str(file.attrs["kind"]), int(file.attrs["cores"])
@@ -69,15 +50,6 @@ class Study:
 def median_of(values):
     """Over the repetitions that were run; NaN where none was."""
     return np.array([np.nan if np.isnan(row).all() else np.nanmedian(row) for row in values])
-
-
-def load_pyplot():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot
 
 
 def lines(study):

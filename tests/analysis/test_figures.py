@@ -96,7 +96,7 @@ class Figures(unittest.TestCase):
         self.refused(self.folder, "cannot be read as HDF5")
         with h5py.File(self.path("other.h5"), "w") as file:
             file["x"] = 1
-        self.refused(self.path("other.h5"), "not a run file")
+        self.refused(self.path("other.h5"), "no run file")
         self.refused(self.sample("begun.h5", 1, 1, -1), "no generation yet")
         for name in ("trajectory/sum", "sequences", "progress/generation", "search/lattice"):
             run = self.sample("run.h5", 2, 1, 4)
@@ -112,6 +112,13 @@ class Figures(unittest.TestCase):
             del file["trajectory/sum"]
             file["trajectory/sum"] = [1, 2, 3]
         self.refused(run, "is damaged")
+        elsewhere = self.sample("elsewhere.h5", 2, 1, 4)
+        for name in ("trajectory", "trajectory/sum"):
+            run = self.sample("run.h5", 2, 1, 4)
+            with h5py.File(run, "r+") as file:
+                del file[name]
+                file[name] = h5py.ExternalLink(elsewhere, name)
+            self.refused(run, f"{name} is a link to elsewhere")
         run = self.sample("run.h5", 2, 1, 4)
         with open(self.path("file"), "w", encoding="ascii"):
             pass

@@ -127,7 +127,7 @@ class Scaling(unittest.TestCase):
             del file["memory"]
             file["memory"] = h5py.ExternalLink("/etc/passwd", "/memory")
         self.scale("strong", *words, "--repeat", "2", "--", "census", "--length", "9", status=2,
-                   says="memory is missing or lies in another file")
+                   says="memory is a link to elsewhere")
 
     def test_killed_and_full(self):
         """Killed in the middle of a run, or with no room for the file, the study stays as it was and can go on."""
@@ -215,6 +215,23 @@ class Scaling(unittest.TestCase):
                 if value is not None:
                     file[name] = value
             self.refused(self.study, "is damaged")
+            with open(self.study, "wb") as file:
+                file.write(whole)
+        with open(self.path("secret"), "wb") as file:
+            file.write(np.arange(1.0).tobytes())
+        with h5py.File(self.path("elsewhere.h5"), "w") as file:
+            file["ranks"] = np.array([1], dtype=np.int32)
+        layout = h5py.VirtualLayout(shape=(1,), dtype="f8")
+        layout[:] = h5py.VirtualSource(self.study, "median", shape=(1,))
+        for name, put in [("ranks", lambda file: file.update(ranks=h5py.ExternalLink(self.path("elsewhere.h5"), "ranks"))),
+                          ("ranks", lambda file: file.update(ranks=h5py.SoftLink("/threads"))),
+                          ("speedup", lambda file: file.create_dataset("speedup", (1,), "f8",
+                                                                       external=[(self.path("secret"), 0, 8)])),
+                          ("speedup", lambda file: file.create_virtual_dataset("speedup", layout))]:
+            with h5py.File(self.study, "r+") as file:
+                del file[name]
+                put(file)
+            self.refused(self.study, "elsewhere" if name == "ranks" else "another file")
             with open(self.study, "wb") as file:
                 file.write(whole)
 
