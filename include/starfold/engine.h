@@ -100,6 +100,9 @@ const char *sf_engine_name(const sf_engine *engine);
 /* True for an engine that holds one of several shards: its histograms are parts of the exact ones. */
 int sf_engine_is_shard(const sf_engine *engine);
 
+/* True for an engine whose parts take a time in proportion to the conformations in them; with others parts are alike. */
+bool sf_engine_by_conformations(const sf_engine *engine);
+
 /* Bytes the opened engine holds. */
 uint64_t sf_engine_memory(const sf_engine *engine);
 

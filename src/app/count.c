@@ -27,18 +27,37 @@ typedef struct counting {
     sf_progress progress;
     double start_s;           /* of this group */
     size_t n_before;          /* parts counted before */
+    double share_before;      /* of the work, likewise */
+    size_t n_workers;         /* threads of all ranks */
+    uint64_t conformations;   /* of a sequence, where the work goes with them; 0: with the parts */
+    bool guess;               /* parts differ widely */
     sf_enumeration_run *kept; /* NULL without --output */
 } counting;
 
 static void show(counting *c, const sf_tally *tally)
 {
-    const size_t n_left = tally->plan.n_parts - tally->n_done, n_here = tally->n_done - c->n_before;
-    char left[32];
-    if (n_left == 0 || n_here == 0 || !sf_progress_due(&c->progress))
+    char left[64] = "", text[32];
+    if (tally->n_done == c->n_before || tally->n_done == tally->plan.n_parts || !sf_progress_due(&c->progress))
         return;
-    double part_s = (sf_now() - c->start_s) / (double)n_here;
-    sf_progress_show(&c->progress, "%d residues: %zu of %zu parts, %s left", c->group->problem.length, tally->n_done,
-                     tally->plan.n_parts, sf_seconds_text(part_s * (double)n_left, left));
+    const double left_s = sf_share_left_s(c->share_before, sf_tally_share(tally, c->conformations, c->n_workers),
+                                          sf_now() - c->start_s);
+    if (left_s >= 0)
+        snprintf(left, sizeof left, ", %s%s left", c->guess ? "perhaps " : "about ", sf_seconds_text(left_s, text));
+    sf_progress_show(&c->progress, "%d residues: %zu of %zu parts%s", c->group->problem.length, tally->n_done,
+                     tally->plan.n_parts, left);
+}
+
+/* From now on the time left is reckoned. */
+static void start_clock(counting *c, const sf_engine *engine, const sf_tally *tally)
+{
+    const sf_problem *problem = &c->group->problem;
+    c->start_s = sf_now();
+    c->n_before = tally->n_done;
+    c->n_workers = (size_t)c->app->comm.size * (size_t)c->options.n_threads;
+    c->guess = strcmp(sf_engine_name(engine), "bound") == 0; /* one proof may take as long as all others */
+    c->conformations =
+        sf_engine_by_conformations(engine) ? sf_lattice_conformations(problem->lattice, problem->length) : 0;
+    c->share_before = sf_tally_share(tally, c->conformations, 0);
 }
 
 static int look(void *context, const sf_tally *tally, sf_error *err)
@@ -104,8 +123,8 @@ static int count_all(counting *c, bool limited, sf_error *err)
                              c->group->histogram, err);
         if (!code && c->kept && comm->rank == 0)
             code = sf_enumeration_restore(c->kept, c->group->engine, &tally, err);
-        c->start_s = sf_now();
-        c->n_before = tally.n_done;
+        if (!code)
+            start_clock(c, engine, &tally);
         code = sf_share_run(c->deal, comm, &tally, &work, code, err);
     }
     if (limited && code == SF_ESTOPPED) {
@@ -143,7 +162,7 @@ static int count_in_budgets(counting *c, sf_error *err)
     for (c->options.node_limit = FIRST_BUDGET; !code; c->options.node_limit *= BUDGET_GROWTH) {
         sf_engine *engine = NULL;
         code = open_engine(c, &engine, err);
-        c->start_s = sf_now();
+        c->share_before = 1; /* of one step of several; what is left of the whole is not known */
         if (!code)
             code = sf_share_histograms(&c->app->comm, engine, c->group->problem.n_scores, c->group->n,
                                        c->group->elements, c->options.n_threads, trial, look, c, err);
@@ -212,9 +231,10 @@ static int refuse(const counting *c, const sf_sequence_list *list, sf_error *err
 {
     int code = 0;
     const double left = c->kept ? sf_enumeration_left(c->kept) : 1;
+    double seconds = 0;
     for (size_t g = 0; sf_app_speaks(c->app) && !code && g < list->n_groups; g++)
         code = sf_refuse_rest_over(c->app, &list->group[g].problem, list->group[g].n, c->kept ? c->kept->engine : "",
-                                   left, err);
+                                   left, &seconds, err);
     return sf_comm_agree(&c->app->comm, code, err);
 }
 

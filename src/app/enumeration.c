@@ -215,6 +215,7 @@ int sf_enumeration_restore(sf_enumeration_run *run, const char *engine, sf_tally
     run->file.parts_per_block = plan->parts_per_block;
     run->file.n_parts = plan->n_parts;
     run->ready = !run->resumed;
+    run->n_before = 0;
     if (run->ready)
         return 0;
     if (from->block != plan->block || from->parts_per_block != plan->parts_per_block || from->n_parts != plan->n_parts)
@@ -226,6 +227,7 @@ int sf_enumeration_restore(sf_enumeration_run *run, const char *engine, sf_tally
     memcpy(tally->histograms, from->histogram, from->n * (size_t)from->n_scores * sizeof *from->histogram);
     int code = sf_tally_recount(tally, err);
     run->ready = !code;
+    run->n_before = tally->n_done;
     if (!code && !run->app->options.settings.quiet)
         fprintf(stderr, "going on with %zu of %zu parts counted\n", tally->n_done, plan->n_parts);
     return code;
@@ -271,6 +273,25 @@ static int finish(sf_enumeration_run *run, sf_error *err)
     return code;
 }
 
+/* Why the time given was not enough for a single part. */
+static const char *part_text(const sf_enumeration_run *run, char text[96])
+{
+    sf_engine_options options;
+    sf_engine_cost cost;
+    char seconds[32];
+    sf_app_engine_options(run->app, &options);
+    (void)sf_engine_calibrate();
+    text[0] = '\0';
+    if (sf_engine_estimate(run->file.engine, &run->group->problem, &options, &cost, NULL) || cost.parts == 0)
+        return text;
+    if (cost.guess)
+        snprintf(text, 96, " (none now: a part is the whole proof of a sequence)");
+    else
+        snprintf(text, 96, " (none now: a part takes about %s)",
+                 sf_seconds_text(cost.sequence_s / (double)cost.parts, seconds));
+    return text;
+}
+
 int sf_enumeration_end(sf_enumeration_run *run, const sf_tally *tally, int code, sf_error *err)
 {
     sf_error failed = {0, ""};
@@ -285,6 +306,8 @@ int sf_enumeration_end(sf_enumeration_run *run, const sf_tally *tally, int code,
     if (!run->ready)
         return sf_fail(err, SF_ESTOPPED, "stopped by %s before a part was counted; go on with the same command",
                        sf_stop_text(sf_stop_flag));
-    return sf_fail(err, SF_ESTOPPED, "stopped by %s with %zu of %zu parts counted; go on with the same command",
-                   sf_stop_text(sf_stop_flag), tally->n_done, tally->plan.n_parts);
+    char none[96] = "";
+    return sf_fail(err, SF_ESTOPPED, "stopped by %s with %zu of %zu parts counted%s; go on with the same command",
+                   sf_stop_text(sf_stop_flag), tally->n_done, tally->plan.n_parts,
+                   tally->n_done == run->n_before ? part_text(run, none) : none);
 }

@@ -22,6 +22,7 @@ typedef struct sf_enumeration_run {
     char engine[16];     /* that has counted so far, when resumed */
     sf_enumeration file; /* rank 0: the question; arrays are owned but for the histograms */
     sf_enumeration from; /* rank 0, when resumed: the checkpoint */
+    size_t n_before;     /* rank 0: parts that it had */
     double save_due_s;
     int n_saves;
 } sf_enumeration_run;

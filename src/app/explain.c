@@ -160,7 +160,7 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
 }
 
 int sf_refuse_rest_over(const sf_app *app, const sf_problem *problem, size_t n, const char *engine, double left,
-                        sf_error *err)
+                        double *before_s, sf_error *err)
 {
     uint64_t limit = app->options.settings.refuse_over_ms;
     estimate all[ENGINES_MAX];
@@ -170,14 +170,18 @@ int sf_refuse_rest_over(const sf_app *app, const sf_problem *problem, size_t n, 
         options.engine = engine;
     int n_engines, best = limit ? estimate_all(app, problem, n, &options, all, &n_engines, NULL) : -1;
     char time[32], most[32];
-    if (best < 0 || all[best].seconds * left * 1e3 <= (double)limit)
+    if (best < 0)
+        return 0;
+    *before_s += all[best].seconds * left;
+    if (*before_s * 1e3 <= (double)limit)
         return 0;
     return sf_fail(err, SF_ELIMIT, "engine %s would take about %s%s, above the %s of --refuse-over", all[best].name,
-                   sf_seconds_text(all[best].seconds * left, time), left < 1 ? " for what is left" : "",
+                   sf_seconds_text(*before_s, time), left < 1 ? " for what is left" : "",
                    sf_seconds_text((double)limit / 1e3, most));
 }
 
 int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
 {
-    return sf_refuse_rest_over(app, problem, n, "", 1, err);
+    double before_s = 0;
+    return sf_refuse_rest_over(app, problem, n, "", 1, &before_s, err);
 }

@@ -10,9 +10,9 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
 /* SF_ELIMIT when --refuse-over was given and the estimate for n sequences is above it. */
 int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 
-/* The same where only a share of the work, 0 to 1, is left for the engine of that name that began it ("": what the
- * options say). */
+/* The same for the last of several problems, of which the others take *before_s, where only a share of the work, 0 to 1, is
+ * left for the engine of that name that began it ("": what the options say). Adds what it takes to *before_s. */
 int sf_refuse_rest_over(const sf_app *app, const sf_problem *problem, size_t n, const char *engine, double left,
-                        sf_error *err);
+                        double *before_s, sf_error *err);
 
 #endif

@@ -48,6 +48,27 @@ bool sf_tally_has(const sf_tally *tally, size_t part)
     return tally->done[part / 8] >> part % 8 & 1;
 }
 
+double sf_tally_share(const sf_tally *tally, uint64_t conformations, size_t n_workers)
+{
+    const double n_parts = (double)tally->plan.n_parts, n_left = n_parts - (double)tally->n_done;
+    const double n_busy = (double)n_workers < n_left ? (double)n_workers : n_left;
+    double done = (double)tally->n_done / n_parts, whole = (double)conformations * (double)tally->plan.n_sequences;
+    if (tally->n_done == tally->plan.n_parts)
+        return 1;
+    if (conformations > 0) {
+        done = 0;
+        for (size_t i = 0; i < tally->plan.n_sequences * (size_t)tally->n_scores; i++)
+            done += (double)tally->histograms[i] / whole;
+    }
+    done += n_busy / 2 / n_parts;
+    return done < 1 ? done : 1;
+}
+
+double sf_share_left_s(double before, double now, double elapsed_s)
+{
+    return now > before ? elapsed_s * (1 - now) / (now - before) : -1;
+}
+
 int sf_tally_recount(sf_tally *tally, sf_error *err)
 {
     tally->n_done = 0;

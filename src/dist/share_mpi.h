@@ -28,6 +28,13 @@ void sf_tally_free(sf_tally *tally);
 size_t sf_tally_done_bytes(const sf_tally *tally);     /* of `done` */
 bool sf_tally_has(const sf_tally *tally, size_t part); /* is it counted? */
 
+/* The share of the work that is done, 0 to 1: of the parts; or, where `conformations` (those of a sequence) is not 0, of the
+ * conformations. So many workers are at it, and what each is at counts half. */
+double sf_tally_share(const sf_tally *tally, uint64_t conformations, size_t n_workers);
+
+/* Seconds to go when the share came from `before` to `now` in elapsed_s; below 0 where nothing can be said yet. */
+double sf_share_left_s(double before, double now, double elapsed_s);
+
 /* Looks `done` over, which was filled from a file: sets n_done. SF_EFORMAT when bits beyond the last
  * part are set. */
 int sf_tally_recount(sf_tally *tally, sf_error *err);

@@ -171,6 +171,15 @@ class LongEnumeration(Case):
             self.good(*words)
         self.good(*words, "--refuse-over", "0.001")
 
+    def test_limit_below_a_part(self):
+        """The user is told that it gets nowhere."""
+        chain = "HPHPPHHPHPPHPHHPPHPHHPPHPPHHPHPPHHPPHPHP"
+        for engine, more, says in (("walk", "", r"a part takes about \d"), ("bound", "HPPH" * 6, "a part is the whole proof")):
+            stopped = run("enumerate", "--quiet", "--engine", engine, "--threads", "1", "--time-limit", "0.5", "--output",
+                          self.path(engine + ".h5"), chain + more)
+            self.assertEqual(stopped.status, 75, stopped)
+            self.assertRegex(stopped.err, rf"\Astarfold: stopped by the time limit with 0 of \d+ parts counted \(none now: {says}")
+
     def test_damaged_checkpoints(self):
         whole = self.whole("--engine", "walk")
         checkpoint = self.checkpoint()

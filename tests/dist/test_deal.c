@@ -253,6 +253,38 @@ static void test_close(void)
     sf_comm_close(&comm);
 }
 
+/* What is left is reckoned from shares: of parts, or of conformations, with what is under way as half done. */
+static void test_share_left(void)
+{
+    uint64_t histograms[4] = {0}, conformations = 50;
+    uint8_t done[2] = {0};
+    sf_tally tally = {.plan = {.n_sequences = 2, .block = 1, .parts_per_block = 5, .n_parts = 10},
+                      .n_scores = 2,
+                      .histograms = histograms,
+                      .done = done};
+    double before[2] = {-1, -1};
+    CU_ASSERT_EQUAL(sf_tally_share(&tally, 0, 0), 0);
+    CU_ASSERT_DOUBLE_EQUAL(sf_tally_share(&tally, 0, 4), 0.2, 1e-12);
+    for (size_t n = 0; n < 10; n++) { /* parts of 1, 3, 5, .. 19 conformations: 100 in all */
+        tally.n_done = n;
+        CU_ASSERT_DOUBLE_EQUAL(sf_tally_share(&tally, 0, 0), (double)n / 10, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(sf_tally_share(&tally, conformations, 0), (double)(n * n) / 100, 1e-12);
+        const double share[2] = {sf_tally_share(&tally, 0, 3), sf_tally_share(&tally, conformations, 3)};
+        for (int k = 0; k < 2; k++) {
+            CU_ASSERT(share[k] > before[k] && share[k] <= 1);
+            before[k] = share[k];
+        }
+        histograms[n % 4] += 2 * n + 1;
+    }
+    tally.n_done = 10;
+    CU_ASSERT_EQUAL(sf_tally_share(&tally, 0, 3), 1);
+    CU_ASSERT_EQUAL(sf_tally_share(&tally, conformations, 3), 1);
+    CU_ASSERT_DOUBLE_EQUAL(sf_share_left_s(0, 0.25, 10), 30, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(sf_share_left_s(0.5, 0.75, 10), 10, 1e-12); /* half was done before */
+    CU_ASSERT_EQUAL(sf_share_left_s(0.5, 1, 10), 0);
+    CU_ASSERT(sf_share_left_s(0.5, 0.5, 10) < 0);
+}
+
 const test_case test_cases[] = {{"open", test_open},
                                 {"every part once", test_each_once},
                                 {"hardest first", test_order},
@@ -262,5 +294,6 @@ const test_case test_cases[] = {{"open", test_open},
                                 {"plans that differ", test_different_plans},
                                 {"what is counted comes together on rank 0", test_share},
                                 {"a failure on rank 0 ends the work", test_share_failures},
+                                {"what is left", test_share_left},
                                 {"close", test_close},
                                 {NULL, NULL}};

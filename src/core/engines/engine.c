@@ -264,6 +264,11 @@ int sf_engine_is_shard(const sf_engine *engine)
     return engine->ops == &sf_engine_table && engine->options.n_shards > 1;
 }
 
+bool sf_engine_by_conformations(const sf_engine *engine)
+{
+    return engine->ops->by_conformations && engine->ops->by_conformations(engine->state);
+}
+
 uint64_t sf_engine_memory(const sf_engine *engine)
 {
     return sizeof *engine + engine->ops->memory(engine->state);

@@ -46,6 +46,9 @@ typedef struct sf_engine_ops {
      * are alike. */
     uint64_t (*hardness)(const sf_problem *problem, const uint8_t *sequence);
 
+    /* True when the time of a part goes along with the conformations in it; NULL or false: parts take about the same. */
+    bool (*by_conformations)(const void *state);
+
     uint64_t (*memory)(const void *state); /* bytes held */
     void (*close)(void *state);            /* frees; state is never NULL */
 } sf_engine_ops;

@@ -74,6 +74,14 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
                                part % plan->parts_per_block, partial, err);
 }
 
+/* The walks of any model miss more often where there is more to count. Those of one class take the same time a part, to 7 %
+ * (square) and 14 % (cubic) of the first quarter, whose conformations are 0.7 to 1.2 of a quarter. */
+static bool by_conformations(const void *state)
+{
+    const merge_state *m = state;
+    return m->plain || m->setup.kind == MERGE_ANY;
+}
+
 static uint64_t memory(const void *state)
 {
     merge_state *m = (merge_state *)(uintptr_t)state;
@@ -97,6 +105,7 @@ const sf_engine_ops sf_engine_walk = {
     .open = open_merge,
     .plan = plan_merge,
     .evaluate = evaluate,
+    .by_conformations = by_conformations,
     .memory = memory,
     .close = close_merge,
 };
