@@ -178,7 +178,8 @@ class LongEnumeration(Case):
             stopped = run("enumerate", "--quiet", "--engine", engine, "--threads", "1", "--time-limit", "0.5", "--output",
                           self.path(engine + ".h5"), chain + more)
             self.assertEqual(stopped.status, 75, stopped)
-            self.assertRegex(stopped.err, rf"\Astarfold: stopped by the time limit with 0 of \d+ parts counted \(none now: {says}")
+            self.assertRegex(stopped.err, rf"\Astarfold: stopped by the time limit with 0 of \d+ parts counted \(none now: "
+                             rf"{says}")
 
     def test_damaged_checkpoints(self):
         whole = self.whole("--engine", "walk")
