@@ -60,6 +60,9 @@ typedef struct sf_engine_speed {
  * is much to lose. No result depends on it. */
 sf_engine_speed sf_engine_calibrate(void);
 
+/* Takes these for measured: estimates of this process go by them. Before it opens or chooses an engine. */
+void sf_engine_set_speed(sf_engine_speed speed);
+
 /* Processes that evaluate the same part at the same time and share what is long in it; each gets the whole answer. Of
  * the engines "bound" knows teams; the others do without. */
 typedef struct sf_team {

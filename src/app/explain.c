@@ -115,7 +115,8 @@ static void print_engine(const estimate *e, bool chosen, const sf_app *app, cons
         printf("  %-8s cannot: %s\n", e->name, e->why);
         return;
     }
-    printf("  %-8s about %s%s, %s a rank", e->name, sf_seconds_text(e->seconds, time), e->cost.guess ? " (a guess)" : "",
+    printf("  %-8s about %s%s, %s a rank", e->name, sf_seconds_text(e->seconds, time),
+           e->cost.guess ? " (a guess: a chain may take a hundredth or a hundred times that)" : "",
            sf_bytes_text(rank_bytes(e, place), memory));
     if (app->comm.size > 1)
         printf(", %s a node", sf_bytes_text(node_bytes(e, place), node));
@@ -139,9 +140,10 @@ static int explain(const sf_app *app, const sf_problem *problem, size_t n, const
     for (int i = 0; i < n_engines; i++)
         print_engine(&all[i], i == best, app, place);
     const sf_engine_speed speed = sf_engine_calibrate();
-    printf("  measured here, beside the machine the estimates are from: tables built in %.2f of the time, scanned in "
-           "%.2f, walks in %.2f\n",
-           speed.build, speed.scan, speed.walk);
+    printf("  %s, beside the machine the estimates are from: tables built in %.2f of the time, scanned in %.2f, walks in "
+           "%.2f\n",
+           app->options.settings.machine[0] ? app->options.settings.machine : "measured here", speed.build, speed.scan,
+           speed.walk);
     if (best < 0)
         printf("  refused: %s\n", why.text);
     return 0;

@@ -33,7 +33,8 @@ int sf_app_check_file_names(const sf_app *app, sf_error *err)
     const sf_settings *settings = &app->options.settings;
     const struct {
         const char *option, *path;
-    } read[] = {{"--table", settings->table}, {"--file", settings->file}, {"--config", settings->config}};
+    } read[] = {{"--table", settings->table}, {"--file", settings->file}, {"--config", settings->config},
+               {"--machine", settings->machine}};
     int code = 0;
     for (size_t i = 0; !code && i < sizeof read / sizeof read[0]; i++) {
         code = check_apart("output", settings->output, read[i].option, read[i].path, err);

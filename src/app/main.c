@@ -7,6 +7,7 @@
 
 #include "app/app.h"
 #include "app/file_names.h"
+#include "app/machine.h"
 #include "app/peers.h"
 #include "app/phases.h"
 #include "app/stop.h"
@@ -84,6 +85,8 @@ static int run_words(sf_app *app, int argc, char **argv, sf_error *err)
     code = sf_app_agree_options(app, err);
     if (!code)
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? sf_app_check_file_names(app, err) : 0, err);
+    if (!code)
+        code = sf_machine_take(app, err);
     if (!code)
         code = sf_peers_watch(app, err);
     if (!code)

@@ -108,6 +108,10 @@ static const sf_option length[] = {
 };
 const sf_option_group sf_group_length = GROUP("Length", length);
 
+#define MACHINE                                                                                                        \
+    {"machine", "FILE", SF_OPTION_TEXT, FIELD(machine),                                                                \
+     .help = "estimates go by what FILE says of this machine, the same for each job; a missing FILE is measured and written"}
+
 static const sf_option engine[] = {
     {"engine", "NAME", SF_OPTION_CHOICE, FIELD(engine), "auto", .choices = engine_names,
      .help = "how conformations are counted; what is counted is the same by each. bound proves which scores there are and "
@@ -117,6 +121,7 @@ static const sf_option engine[] = {
     {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "say what would be done, with time and memory, and stop"},
     {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
      .help = "do not begin what is estimated to take longer"},
+    MACHINE,
 };
 const sf_option_group sf_group_engine = GROUP("Engine", engine);
 
@@ -137,6 +142,7 @@ static const sf_option table_build[] = {
     {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "build: say what time, memory and disk it takes, and stop"},
     {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
      .help = "build: do not begin what is estimated to take longer"},
+    MACHINE,
 };
 const sf_option_group sf_group_table_build = GROUP("Table", table_build);
 

@@ -30,6 +30,7 @@ typedef struct sf_settings {
     int64_t top_counts;
     bool explain;
     uint64_t max_ms, refuse_over_ms; /* milliseconds; 0: no limit */
+    char machine[SF_TEXT_SIZE];
     char table[SF_TEXT_SIZE], table_cache[SF_TEXT_SIZE];
     /* enumerate, levels */
     char file[SF_TEXT_SIZE];

@@ -99,7 +99,8 @@ class Resume(Case):
         only_one = {"selection", "crossover", "survival", "fitness", "topology"}  # there is one value
         may = {"generations": 62, "checkpoint-interval": 2, "checkpoint-seconds": 1, "time-limit": 100, "engine": "walk",
                "memory-limit": "1G", "explain": None, "refuse-over": "1:0:0", "table": self.path("table.h5"),
-               "table-cache": self.path("cache"), "quiet": None, "threads": 2, "format": "json", "perf": self.path("p.h5")}
+               "table-cache": self.path("cache"), "machine": self.path("machine.txt"), "quiet": None,
+               "threads": 2, "format": "json", "perf": self.path("p.h5")}
         listed = re.findall(r"^  --([a-z-]+)", self.good("resume", "--help").out, re.MULTILINE)
         self.assertEqual(set(listed) - {"help"}, set(other) | only_one | set(may))
         for name, value in other.items():

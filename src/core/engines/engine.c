@@ -94,6 +94,11 @@ sf_engine_speed sf_engine_calibrate(void)
     return sf_machine_speed_measure();
 }
 
+void sf_engine_set_speed(sf_engine_speed speed)
+{
+    sf_machine_speed_set(speed);
+}
+
 /* Estimate on this machine, as far as it was measured. */
 static int estimate_here(const sf_engine_ops *ops, const sf_problem *problem, const sf_engine_options *options,
                          sf_engine_cost *cost, sf_error *err)

@@ -92,6 +92,15 @@ sf_engine_speed sf_machine_speed_measure(void)
     return found;
 }
 
+void sf_machine_speed_set(sf_engine_speed taken)
+{
+#pragma omp critical(sf_machine_speed)
+    {
+        speed = taken;
+        known = true;
+    }
+}
+
 sf_engine_speed sf_machine_speed_known(bool *measured)
 {
     sf_engine_speed found;

@@ -10,6 +10,9 @@
  * that an engine answers depends on it. Thread-safe. */
 sf_engine_speed sf_machine_speed_measure(void);
 
+/* Takes these instead of measuring. */
+void sf_machine_speed_set(sf_engine_speed taken);
+
 /* What was measured, or ones; *measured tells which. */
 sf_engine_speed sf_machine_speed_known(bool *measured);
 
