@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file_kind.h"
 #include "io/h5_scalars.h"
 #include "io/sealed.h"
 #include "io/tried.h"
@@ -15,10 +16,7 @@ enum { CHUNK_BYTES = 1 << 19, BLOCK_CHUNKS = 8, RANK_MAX = 3 };
 #define FIELD(member) SF_H5_FIELD(sf_census_about, member)
 
 static const sf_h5_scalar scalars[] = {
-    {"/provenance/program", "", "program that wrote the file", SF_H5_TEXT, FIELD(program)},
-    {"/provenance/version", "", "version of the program", SF_H5_TEXT, FIELD(version)},
-    {"/provenance/revision", "", "revision of the program's source", SF_H5_TEXT, FIELD(revision)},
-    {"/provenance/schema", "1", "version of this layout of censuses", SF_H5_INT32, FIELD(schema)},
+    SF_H5_PROVENANCE(sf_census_about),
     {"/census/lattice", "", "lattice on which chains fold", SF_H5_TEXT, FIELD(lattice)},
     {"/census/length", "residue", "residues of a sequence", SF_H5_INT32, FIELD(length)},
     {"/census/letters", "", "alphabet; a letter's place in it, from 0, is its digit in the number of a sequence", SF_H5_TEXT,
@@ -315,23 +313,11 @@ int sf_census_file_write(const char *path, const sf_census_data *data, sf_error 
 
 /* ---- reading ---- */
 
-static int check_title(sf_h5 *h5)
-{
-    char title[64] = "";
-    sf_error *err = h5->err, unheard = {0};
-    h5->err = &unheard;
-    int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
-    h5->err = err;
-    if (!code && strcmp(title, SF_CENSUS_TITLE) == 0)
-        return 0;
-    return sf_fail(err, SF_EINPUT, "%s: is not a census", h5->path);
-}
-
 static int check_about(sf_h5 *h5, const sf_census_about *about)
 {
-    if (about->schema != SF_CENSUS_SCHEMA_VERSION)
-        return sf_fail(h5->err, SF_EFORMAT, "%s: is a census of version %d; this program reads version %d", h5->path,
-                       about->schema, SF_CENSUS_SCHEMA_VERSION);
+    int code = sf_file_check_schema(h5, about->schema, SF_CENSUS_SCHEMA_VERSION);
+    if (code)
+        return code;
     if (about->length < SF_LENGTH_MIN || about->length > SF_LENGTH_MAX)
         return sf_h5_fail(h5, "/census/length", "is out of its range");
     if (about->n_scores < 1 || about->n_scores > SF_CENSUS_SCORES_MAX)
@@ -390,7 +376,7 @@ static int read_open(sf_h5 *h5, void *context)
 {
     const target *t = context;
     sf_census_about *about = t->about;
-    int code = check_title(h5);
+    int code = sf_file_check_title(h5, SF_FILE_CENSUS);
     if (!code)
         code = sf_h5_scalars_read(h5, N_SCALARS, scalars, about);
     if (!code)

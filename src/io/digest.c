@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "io/blake2b.h"
-#include "io/census_file.h"
-#include "io/enumeration_file.h"
-#include "io/run_file.h"
-#include "io/table_file.h"
+#include "io/file_kind.h"
 #include "io/tried.h"
 
 enum { BLOCK_BYTES = 1 << 20, ATTRIBUTE_BYTES_MAX = 1 << 24, HASH_SIZE = 32 };
@@ -320,8 +317,7 @@ static int find_kind(digest *d)
     else if (exists && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1) {
         if (H5Aread(attribute, type, &title) < 0)
             code = sf_h5_fail(d->h5, "title", "the attribute cannot be read");
-        d->is_ours = title && (strcmp(title, SF_RUN_TITLE) == 0 || strcmp(title, SF_ENUMERATION_TITLE) == 0 ||
-                               strcmp(title, SF_TABLE_TITLE) == 0 || strcmp(title, SF_CENSUS_TITLE) == 0);
+        d->is_ours = title && sf_file_kind_titled(title) != SF_FILE_UNKNOWN;
         H5free_memory(title);
     }
     if (type >= 0)

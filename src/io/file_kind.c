@@ -8,30 +8,62 @@
 #include "io/run_file.h"
 #include "io/table_file.h"
 #include "io/tried.h"
+#include "io/version.h"
 
 enum { TITLE_SIZE = 64 };
 
+static const struct {
+    const char *title, *what;
+    int wrong; /* code for a file that is another kind */
+} kinds[] = {[SF_FILE_UNKNOWN] = {"", "", SF_EINPUT},
+             [SF_FILE_RUN] = {SF_RUN_TITLE, "a run file of starfold", SF_EFORMAT},
+             [SF_FILE_ENUMERATION] = {SF_ENUMERATION_TITLE, "an enumeration of starfold", SF_EFORMAT},
+             [SF_FILE_TABLE] = {SF_TABLE_TITLE, "a table of contact maps", SF_EINPUT},
+             [SF_FILE_CENSUS] = {SF_CENSUS_TITLE, "a census", SF_EINPUT}};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+sf_file_kind sf_file_kind_titled(const char *title)
+{
+    for (int kind = SF_FILE_UNKNOWN + 1; kind < N_KINDS; kind++) {
+        if (strcmp(title, kinds[kind].title) == 0)
+            return (sf_file_kind)kind;
+    }
+    return SF_FILE_UNKNOWN;
+}
+
+/* Empty where there is none. */
 static int read_title(sf_h5 *h5, void *title)
 {
-    return sf_h5_attr_read_text(h5, h5->file, "title", TITLE_SIZE, title);
+    sf_error *err = h5->err, unheard = {0};
+    h5->err = &unheard;
+    if (sf_h5_attr_read_text(h5, h5->file, "title", TITLE_SIZE, title) != 0)
+        *(char *)title = '\0';
+    h5->err = err;
+    return 0;
 }
 
 sf_file_kind sf_file_kind_of(const char *path)
 {
-    static const struct {
-        const char *title;
-        sf_file_kind kind;
-    } known[] = {{SF_RUN_TITLE, SF_FILE_RUN},
-                 {SF_ENUMERATION_TITLE, SF_FILE_ENUMERATION},
-                 {SF_TABLE_TITLE, SF_FILE_TABLE},
-                 {SF_CENSUS_TITLE, SF_FILE_CENSUS}};
     char title[TITLE_SIZE] = "";
     sf_error unheard = {0};
-    if (sf_tried_read(path, NULL, read_title, title, &unheard) != 0)
-        return SF_FILE_UNKNOWN;
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
-        if (strcmp(title, known[k].title) == 0)
-            return known[k].kind;
-    }
-    return SF_FILE_UNKNOWN;
+    return sf_tried_read(path, NULL, read_title, title, &unheard) == 0 ? sf_file_kind_titled(title) : SF_FILE_UNKNOWN;
+}
+
+int sf_file_check_title(sf_h5 *h5, sf_file_kind kind)
+{
+    char title[TITLE_SIZE];
+    (void)read_title(h5, title);
+    const sf_file_kind there = sf_file_kind_titled(title);
+    if (there == kind)
+        return 0;
+    return sf_fail(h5->err, kinds[kind].wrong, "%s: is not %s%s%s", h5->path, kinds[kind].what,
+                   there == SF_FILE_UNKNOWN ? "" : " but ", kinds[there].what);
+}
+
+int sf_file_check_schema(sf_h5 *h5, int32_t schema, int32_t readable)
+{
+    if (schema == readable)
+        return 0;
+    return sf_fail(h5->err, SF_EFORMAT, "%s: has schema version %d; this starfold (%s) reads version %d", h5->path,
+                   (int)schema, sf_version, (int)readable);
 }

@@ -15,6 +15,15 @@ typedef struct sf_h5_scalar {
 /* offset and size of a member */
 #define SF_H5_FIELD(type, member) offsetof(type, member), sizeof((type *)NULL)->member
 
+/* The first values of a file of that struct: where it is from. */
+#define SF_H5_PROVENANCE(type)                                                                                         \
+    {"/provenance/program", "", "program that wrote the file", SF_H5_TEXT, SF_H5_FIELD(type, program)},                \
+        {"/provenance/version", "", "version of the program", SF_H5_TEXT, SF_H5_FIELD(type, version)},                 \
+        {"/provenance/revision", "", "revision of the program's source", SF_H5_TEXT, SF_H5_FIELD(type, revision)},     \
+    {                                                                                                                  \
+        "/provenance/schema", "1", "version of this layout", SF_H5_INT32, SF_H5_FIELD(type, schema)                    \
+    }
+
 /* The groups they lie in must exist. */
 int sf_h5_scalars_write(sf_h5 *h5, size_t n, const sf_h5_scalar *scalars, const void *values);
 

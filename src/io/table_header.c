@@ -9,10 +9,7 @@
 #define FIELD(member) SF_H5_FIELD(sf_table_about, member)
 
 static const sf_h5_scalar scalars[] = {
-    {"/provenance/program", "", "program that wrote the file", SF_H5_TEXT, FIELD(program)},
-    {"/provenance/version", "", "version of the program", SF_H5_TEXT, FIELD(version)},
-    {"/provenance/revision", "", "revision of the program's source", SF_H5_TEXT, FIELD(revision)},
-    {"/provenance/schema", "", "version of this layout of tables", SF_H5_INT32, FIELD(schema)},
+    SF_H5_PROVENANCE(sf_table_about),
     {"/table/lattice", "", "lattice on which chains fold", SF_H5_TEXT, FIELD(lattice)},
     {"/table/length", "residue", "residues of a chain", SF_H5_INT32, FIELD(length)},
     {"/table/letters", "", "alphabet of the sequences that the table is for", SF_H5_TEXT, FIELD(letters)},

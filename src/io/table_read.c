@@ -4,28 +4,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/file_kind.h"
 #include "io/table_header.h"
 #include "io/tried.h"
-
-static int check_title(sf_h5 *h5)
-{
-    char title[64] = "";
-    sf_error *err = h5->err, unheard = {0};
-    h5->err = &unheard;
-    int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
-    h5->err = err;
-    if (!code && strcmp(title, SF_TABLE_TITLE) == 0)
-        return 0;
-    return sf_fail(err, SF_EINPUT, "%s: is not a table of contact maps%s", h5->path,
-                   strncmp(title, "Starfold run", 12) == 0 ? " but a run file" : "");
-}
 
 /* The scalars against each other and against what tables are; *lattice is found. */
 static int check_about(sf_h5 *h5, const sf_table_about *about, const sf_lattice **lattice)
 {
-    if (about->schema != SF_TABLE_SCHEMA_VERSION)
-        return sf_fail(h5->err, SF_EFORMAT, "%s: is a table of version %d; this program reads version %d", h5->path,
-                       about->schema, SF_TABLE_SCHEMA_VERSION);
+    int code = sf_file_check_schema(h5, about->schema, SF_TABLE_SCHEMA_VERSION);
+    if (code)
+        return code;
     *lattice = sf_lattice_find(about->lattice);
     if (!*lattice)
         return sf_h5_fail(h5, "/table/lattice", "names a lattice that this program does not know");
@@ -101,7 +89,7 @@ static int read_open(sf_h5 *h5, void *context)
 {
     target *t = context;
     const sf_lattice *lattice = NULL;
-    int code = check_title(h5);
+    int code = sf_file_check_title(h5, SF_FILE_TABLE);
     if (!code)
         code = sf_table_header_read(h5, &t->about);
     if (!code)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file_kind.h"
 #include "io/version.h"
 
 /* Order of the migration log, as an index: the record stays as it is. qsort has no context, so keys are copied. */
@@ -190,22 +191,13 @@ int sf_run_begin(sf_h5 *h5, const sf_view *view, const sf_run_meta *meta)
 
 int sf_run_check_root(sf_h5 *h5, char *state, bool *live)
 {
-    char title[64], form[16], what[128];
+    char form[16];
     int32_t schema = 0;
-    if (H5Aexists(h5->file, "title") <= 0)
-        return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
-    int code = sf_h5_attr_read_text(h5, h5->file, "title", sizeof title, title);
-    if (!code && strcmp(title, SF_RUN_TITLE) != 0) {
-        snprintf(what, sizeof what, "is HDF5 with the title '%s', not a run file of starfold", title);
-        return sf_h5_fail(h5, NULL, what);
-    }
-    if (!code && H5Aexists(h5->file, "schema") <= 0)
-        return sf_h5_fail(h5, NULL, "is HDF5, but not a run file of starfold");
+    int code = sf_file_check_title(h5, SF_FILE_RUN);
     if (!code)
         code = sf_h5_attr_read_int(h5, h5->file, "schema", &schema);
-    if (!code && schema != SF_SCHEMA_VERSION)
-        return sf_fail(h5->err, SF_EFORMAT, "%s: has schema version %d; this starfold (%s) reads version %d", h5->path,
-                       (int)schema, sf_version, (int)SF_SCHEMA_VERSION);
+    if (!code)
+        code = sf_file_check_schema(h5, schema, SF_SCHEMA_VERSION);
     if (!code)
         code = sf_h5_attr_read_text(h5, h5->file, "state", 16, state);
     if (!code)

@@ -148,7 +148,7 @@ class BadInput(Case):
         census = self.path("census.h5")
         self.good("census", "--length", "5", "--output", census)
         for command in ("levels", "verify", "repair"):
-            self.refused(command, census, says=["Starfold census", "not a run file"])
+            self.refused(command, census, says=["not a run file", "but a census"])
 
     def test_config(self):
         def refused(text, says):

@@ -251,7 +251,7 @@ static void test_strange_values(void)
     } cases[] = {
         {"lose_title", lose_title, SF_EINPUT, "is not a census"},
         {"be_a_table", be_a_table, SF_EINPUT, "is not a census"},
-        {"next_version", next_version, SF_EFORMAT, "is a census of version 2; this program reads version 1"},
+        {"next_version", next_version, SF_EFORMAT, "has schema version 2; this starfold"},
         {"short_chain", short_chain, SF_EFORMAT, "/census/length: is out of its range"},
         {"long_chain", long_chain, SF_EFORMAT, "/census/length: is out of its range"},
         {"other_chain", other_chain, SF_EFORMAT, "/census/sequences: does not fit length and letters"},

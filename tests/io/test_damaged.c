@@ -401,9 +401,9 @@ static void do_damage(const char *path, const damage *how)
 static const damage damages[] = {
     {"title", ATTRIBUTE_GONE, 0, 0, "not a run file of starfold"},
     {"title", ATTRIBUTE_TEXT, 12, 0, "not a run file of starfold"},
-    {"title", ATTRIBUTE_TEXT, 1000, 0, "title: the attribute is too long"},
-    {"title", ATTRIBUTE_INT, 1, 0, "title: the attribute is not a text"},
-    {"schema", ATTRIBUTE_GONE, 0, 0, "not a run file of starfold"},
+    {"title", ATTRIBUTE_TEXT, 1000, 0, "not a run file of starfold"},
+    {"title", ATTRIBUTE_INT, 1, 0, "not a run file of starfold"},
+    {"schema", ATTRIBUTE_GONE, 0, 0, "schema: the attribute is missing"},
     {"schema", ATTRIBUTE_INT, 2, 0, "has schema version 2"},
     {"schema", ATTRIBUTE_INT, -1, 0, "has schema version -1"},
     {"schema", ATTRIBUTE_TEXT, 1, 0, "schema: the attribute is not a 32-bit integer"},

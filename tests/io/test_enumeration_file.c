@@ -204,9 +204,9 @@ static void test_strange_values(void)
         void (*change)(void);
         const char *part;
     } cases[] = {
-        {"lose_title", lose_title, "is HDF5, but not an enumeration of starfold"},
-        {"be_a_run", be_a_run, "is HDF5, but not an enumeration of starfold"},
-        {"long_title", long_title, "title: the attribute is too long"},
+        {"lose_title", lose_title, "is not an enumeration of starfold"},
+        {"be_a_run", be_a_run, "is not an enumeration of starfold"},
+        {"long_title", long_title, "is not an enumeration of starfold"},
         {"text_schema", text_schema, "schema: the attribute is not a 32-bit integer"},
         {"no_state", no_state, "state: the attribute"},
         {"odd_state", odd_state, "state: is neither running nor finished"},
