@@ -10,6 +10,7 @@ enum { SF_CENSUS_SEQUENCES_MAX = 1 << 24 };
 typedef struct sf_app_census {
     sf_problem problem;
     uint64_t total; /* sequences there are */
+    bool together;  /* counted all together, not each by itself */
     int n_shards;   /* together: of the maps, one in each rank; 1: every rank has all maps */
     uint64_t limit; /* together: bytes that a rank may take */
     uint64_t n_sequences, n_unique, n_gaps;
@@ -29,12 +30,14 @@ uint64_t sf_census_sequences(int letters, int length);
 
 /* ---- counting (census_together.c, census_each.c); collective ---- */
 
-/* True when the table answers all at once: it can hold such chains and no other engine was asked for. */
+/* True when the table can answer all at once: the model has two letters, it can hold such chains, and no engine was asked
+ * for. */
 bool sf_census_can_together(const sf_app *app, const sf_problem *problem);
 
-/* Settles c->n_shards and c->limit: shards where all maps do not fit a rank but a part of them does. What a rank takes is
- * mostly its own, codes that it carries along while it counts, so that one copy of the maps a node would save little;
- * threads of a rank share all of it. Collective; the same on every rank. */
+/* Settles c->n_shards and c->limit: shards where all maps do not fit a rank but a part of them does; and c->together: false
+ * for another model than hp where all maps do not fit. What a rank takes is mostly its own, codes that it carries along while
+ * it counts, so that one copy of the maps a node would save little; threads of a rank share all of it. Collective; the same
+ * on every rank. */
 int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err);
 
 /* What that takes: seconds, and bytes of the rank that takes most. */

@@ -8,6 +8,7 @@
 #include "app/table_source.h"
 #include "core/base/array.h"
 #include "core/base/memory.h"
+#include "core/engines/census_model.h"
 #include "dist/node_mpi.h"
 
 /* What takes most: building the maps, laying them out, or counting and what it gives. */
@@ -15,11 +16,15 @@ uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem, 
 {
     const sf_settings *settings = &app->options.settings;
     sf_census_kind kind = settings->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
-    uint64_t shapes = settings->histograms ? sf_census_shapes_bytes(problem->length, SF_TABLE_SCORES) : 0;
+    const bool hp = sf_score_model_is_hp(problem->model);
+    uint64_t shapes =
+        settings->histograms ? sf_census_shapes_bytes(problem->length, hp ? SF_TABLE_SCORES : problem->n_scores) : 0;
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length, sf_app_threads(app), app->comm.size);
     uint64_t opening = sf_map_table_bytes(problem->lattice, problem->length) +
-                       sf_census_open_bytes(problem->lattice, problem->length, kind);
-    uint64_t counting = sf_census_count_bytes(problem->lattice, problem->length, kind, sf_app_threads(app)) +
+                       (hp ? sf_census_open_bytes(problem->lattice, problem->length, kind)
+                           : sf_census_model_open_bytes(problem, kind));
+    uint64_t counting = (hp ? sf_census_count_bytes(problem->lattice, problem->length, kind, sf_app_threads(app))
+                            : sf_census_model_count_bytes(problem, kind, sf_app_threads(app))) +
                         sf_census_result_bytes(app, UINT64_C(1) << problem->length, shapes);
     if (n_shards > 1) {
         const double part = (double)sf_map_table_part_expected(problem->lattice, problem->length, n_shards) /
@@ -44,6 +49,8 @@ double sf_census_together_seconds(const sf_app *app, const sf_app_census *c)
         count *= growth;
     if (app->options.settings.histograms)
         count *= 7;
+    if (!sf_score_model_is_hp(problem->model))
+        count = sf_census_model_seconds(problem, app->options.settings.histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS);
     if (c->n_shards > 1) /* shards are of unlike size, and each asks for all sequences: as measured with two and three */
         count *= 1.9;
     return (3e-9 * (double)sf_lattice_conformations(problem->lattice, problem->length) +
@@ -53,8 +60,15 @@ double sf_census_together_seconds(const sf_app *app, const sf_app_census *c)
 
 bool sf_census_can_together(const sf_app *app, const sf_problem *problem)
 {
-    return app->options.settings.engine == 0 && sf_score_model_is_hp(problem->model) &&
+    return app->options.settings.engine == 0 && sf_census_model_can(problem) &&
            sf_map_table_length_check(problem->lattice, problem->length, NULL) == 0;
+}
+
+/* Other models: where there is no room for all sequences together, each by itself takes less. */
+static void settle_model(const sf_app *app, sf_app_census *c)
+{
+    if (!sf_score_model_is_hp(c->problem.model) && sf_census_together_bytes(app, &c->problem, 1) > c->limit)
+        c->together = false;
 }
 
 int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
@@ -63,6 +77,7 @@ int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
     c->limit = app->options.settings.memory_limit;
     if (app->comm.size == 1) {
         c->limit = c->limit ? c->limit : sf_memory_available();
+        settle_model(app, c);
         return 0;
     }
     sf_node *node;
@@ -72,7 +87,9 @@ int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
     const sf_node_facts facts = sf_node_get_facts(node);
     sf_node_close(node);
     c->limit = c->limit ? c->limit : facts.memory / (uint64_t)facts.most_ranks;
-    if (!app->options.settings.histograms && sf_census_together_bytes(app, &c->problem, 1) > c->limit &&
+    settle_model(app, c);
+    if (sf_score_model_is_hp(c->problem.model) && !app->options.settings.histograms &&
+        sf_census_together_bytes(app, &c->problem, 1) > c->limit &&
         sf_census_together_bytes(app, &c->problem, app->comm.size) <= c->limit)
         c->n_shards = app->comm.size;
     return 0;
@@ -98,8 +115,8 @@ static int check_memory(const sf_app *app, const sf_app_census *c, sf_error *err
 /* Sums the ranks' parts. Collective. */
 static int sum_parts(const sf_app *app, sf_app_census *c, const sf_census *part, sf_error *err)
 {
-    uint64_t all[3 + 2 * SF_TABLE_SCORES + 1] = {part->sequences, part->unique_best, part->sequences_with_gaps};
-    uint64_t *fitness = all + 3, *best = fitness + SF_TABLE_SCORES + 1;
+    uint64_t all[3 + 2 * SF_SCORES_MAX + 1] = {part->sequences, part->unique_best, part->sequences_with_gaps};
+    uint64_t *fitness = all + 3, *best = fitness + SF_SCORES_MAX + 1;
     memcpy(fitness, part->fitness, sizeof part->fitness);
     memcpy(best, part->best, sizeof part->best);
     int code = sf_comm_sum(&app->comm, sizeof all / sizeof all[0], all, err);
@@ -185,24 +202,31 @@ static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
 {
     sf_app_maps maps = {0};
     sf_census_plan *plan = NULL;
+    sf_census_model *model = NULL; /* in the place of the plan, where the score model is not hp */
     sf_census part = {0};
     sf_engine_options options;
-    bool histograms = app->options.settings.histograms;
+    bool hp = sf_score_model_is_hp(c->problem.model), histograms = app->options.settings.histograms;
     sf_app_engine_options(app, &options);
     sf_phase_begin(SF_PHASE_OPEN);
     int code = sf_app_maps_get(app, &c->problem, &options, true, &maps, err);
     if (!code) {
-        c->shapes.n_scores = histograms ? maps.table.max_contacts + 1 : 0;
-        code = sf_census_open(&plan, &maps.table, histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, err);
+        const sf_census_kind kind = histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
+        c->shapes.n_scores = !histograms ? 0 : hp ? maps.table.max_contacts + 1 : c->problem.n_scores;
+        code = hp ? sf_census_open(&plan, &maps.table, kind, err)
+                  : sf_census_model_open(&model, &maps.table, &c->problem, kind, err);
     }
     sf_app_maps_free(&maps);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code) {
-        const sf_census_each each = {.fitness = c->each_fitness, .best = c->each_best};
-        code = sf_census_count_shapes(plan, (size_t)app->comm.rank, (size_t)app->comm.size, options.n_threads, NULL,
-                                      c->each_fitness ? &each : NULL, &part, histograms ? &c->shapes : NULL, err);
+        const sf_census_each entries = {.fitness = c->each_fitness, .best = c->each_best};
+        const sf_census_each *each = c->each_fitness ? &entries : NULL;
+        const size_t rank = (size_t)app->comm.rank, n_ranks = (size_t)app->comm.size;
+        sf_shapes *shapes = histograms ? &c->shapes : NULL;
+        code = hp ? sf_census_count_shapes(plan, rank, n_ranks, options.n_threads, NULL, each, &part, shapes, err)
+                  : sf_census_model_count(model, rank, n_ranks, options.n_threads, NULL, each, &part, shapes, err);
     }
     sf_census_close(plan);
+    sf_census_model_close(model);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
         code = sum_parts(app, c, &part, err);

@@ -42,6 +42,7 @@ static int prepare(const sf_app *app, sf_app_census *c, sf_error *err)
                        "take smaller weights",
                        c->problem.n_scores);
     c->total = sf_census_sequences(letters, length);
+    c->together = sf_census_can_together(app, &c->problem);
     return 0;
 }
 
@@ -69,10 +70,10 @@ void sf_app_census_free(sf_app_census *c)
     c->each_fitness = c->each_best = NULL;
 }
 
-static int explain(const sf_app *app, const sf_app_census *c, bool together, sf_error *err)
+static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
 {
     char time[32], memory[32];
-    if (!together)
+    if (!c->together)
         return sf_explain(app, &c->problem, sf_census_n_counted(&c->problem), err);
     double seconds = sf_census_together_seconds(app, c);
     uint64_t bytes = sf_census_together_bytes(app, &c->problem, c->n_shards);
@@ -131,13 +132,13 @@ static int open_each(sf_app_census *c, sf_error *err)
 
 static int count(const sf_app *app, sf_app_census *c, sf_error *err)
 {
-    bool together = sf_census_can_together(app, &c->problem), output = app->options.settings.output[0];
-    int code = together ? refuse_over(app, c, err) : 0;
+    bool output = app->options.settings.output[0];
+    int code = c->together ? refuse_over(app, c, err) : 0;
     if (!code && output)
         code = open_each(c, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
-        code = together ? sf_census_count_together(app, c, err) : sf_census_count_each(app, c, err);
+        code = c->together ? sf_census_count_together(app, c, err) : sf_census_count_each(app, c, err);
     return code;
 }
 
@@ -156,12 +157,12 @@ static int run_census(sf_app *app, sf_error *err)
     static sf_app_census c;
     sf_file_lock lock = {.fd = -1};
     int code = sf_comm_agree(&app->comm, prepare(app, &c, err), err);
-    if (!code && sf_census_can_together(app, &c.problem))
+    if (!code && c.together)
         code = sf_census_together_place(app, &c, err);
     if (code)
         return code;
     if (app->options.settings.explain)
-        return explain(app, &c, sf_census_can_together(app, &c.problem), err);
+        return explain(app, &c, err);
     if (app->options.settings.output[0])
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
     if (!code)

@@ -44,7 +44,8 @@ class Census(Case):
     def test_one_table_or_shards(self):
         """Under a limit on memory: shards of the maps, for all sequences together and for other letters."""
         files = []
-        for words in (["--length", "20", "--threads", "1"], ["--length", "15", "--threads", "1", "--score-model", "AB:2,-1;1"]):
+        for words in (["--length", "20", "--threads", "1"],
+                      ["--length", "15", "--threads", "1", "--score-model", "AB:2,-1;1", "--engine", "table"]):
             whole = self.json("census", *words, "--explain")
             told = whole.get("memory_bytes") or next(e for e in whole["engines"] if e["engine"] == "table")["memory_bytes"]
             alone = self.good("census", *words, "--output", self.path("alone.h5"), "--force", "--format", "json").out
@@ -58,6 +59,21 @@ class Census(Case):
                 with open(self.path(name), "rb") as ours, open(self.path("alone.h5"), "rb") as right:
                     self.assertEqual(ours.read(), right.read())
                 files.append(name)
+
+    def test_two_letters_together(self):
+        """Another model of two letters: all together as sequence by sequence, whoever counts; room for it or not."""
+        for model, more in (("AB:2,-1;1", []), ("AB:-1,0;0", ["--histograms"]), ("AB:0,0;3", ["--histograms"]),
+                            ("AB:30,-7;11", ["--histograms"])):
+            words = ["census", "--length", "11", "--score-model", model, "--format", "json", *more, "--output"]
+            right = self.good(*words, self.path("each.h5"), "--engine", "table", "--force").out
+            for options, ranks in ((["--threads", "1"], 1), (["--threads", "2"], 2), (["--threads", "1"], 3)):
+                self.assertEqual(self.good(*words, self.path("a.h5"), "--force", *options, ranks=ranks).out, right)
+                with open(self.path("a.h5"), "rb") as ours, open(self.path("each.h5"), "rb") as each:
+                    self.assertEqual(ours.read(), each.read())
+        words = ["census", "--length", "16", "--score-model", "AB:2,-1;1", "--threads", "1", "--explain"]
+        self.assertIn("together from the table", self.good(*words).out)
+        self.assertIn("together from the table", self.good(*words[:-1], "--memory-limit", "8M", "--explain").out)
+        self.assertIn("32,896 sequences", self.good(*words[:-1], "--memory-limit", "2M", "--explain").out)
 
     def by_enumerating(self, model, length, *options):
         """The census from the histogram of every sequence."""

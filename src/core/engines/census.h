@@ -12,10 +12,10 @@
 /* Counts of sequences; a chain and its reverse are two. */
 typedef struct sf_census {
     uint64_t sequences;
-    uint64_t unique_best;                  /* exactly one conformation has the best score */
-    uint64_t sequences_with_gaps;          /* fitness < best score + 1 */
-    uint64_t fitness[SF_TABLE_SCORES + 1]; /* by number of distinct scores */
-    uint64_t best[SF_TABLE_SCORES];        /* by best score */
+    uint64_t unique_best;                /* exactly one conformation has the best score */
+    uint64_t sequences_with_gaps;        /* fitness < best score + 1 */
+    uint64_t fitness[SF_SCORES_MAX + 1]; /* by number of distinct scores */
+    uint64_t best[SF_SCORES_MAX];        /* by best score */
 } sf_census;
 
 /* Fitness and best score of every sequence, where asked: arrays of 2^N, owned by the caller, or NULL. Sequence s has an H at

@@ -2,8 +2,10 @@
 #ifdef __AVX2__
 #include "core/engines/census_counts_kernel.h"
 #include "core/engines/census_kernel.h"
+#include "core/engines/census_model_kernel.h"
 
 const sf_census_kernel sf_census_kernel_avx2 = {.answer = census_answer, .answer_counts = counts_answer};
+const sf_census_model_kernel sf_census_model_kernel_avx2 = MODEL_KERNEL;
 #else
 typedef int sf_census_avx2_absent; /* another kind of processor */
 #endif

@@ -9,9 +9,9 @@ void sf_census_add(sf_census *sum, const sf_census *other)
     sum->sequences += other->sequences;
     sum->unique_best += other->unique_best;
     sum->sequences_with_gaps += other->sequences_with_gaps;
-    for (int i = 0; i <= SF_TABLE_SCORES; i++)
+    for (int i = 0; i <= SF_SCORES_MAX; i++)
         sum->fitness[i] += other->fitness[i];
-    for (int i = 0; i < SF_TABLE_SCORES; i++)
+    for (int i = 0; i < SF_SCORES_MAX; i++)
         sum->best[i] += other->best[i];
 }
 

@@ -15,10 +15,11 @@ typedef struct rows {
     uint8_t place[128]; /* bit of a contact map to bit of a key */
 } rows;
 
-
-static void choose_classes(sf_census_trie *t, int n_steps)
+void sf_census_trie_classes(sf_census_trie *t, const sf_lattice *lattice, int length)
 {
-    int n = t->length, first = n % 2; /* odd length: the odd residues are fewer, so they are decided */
+    const int n = length, first = n % 2; /* odd length: the odd residues are fewer, so they are decided */
+    memset(t, 0, sizeof *t);
+    t->length = length;
     t->mirror = n % 2 == 0;
     for (int k = first; k < n; k += 2)
         t->decided[t->n_decided++] = k;
@@ -29,7 +30,7 @@ static void choose_classes(sf_census_trie *t, int n_steps)
         int k = t->dense[l], partners = 0;
         for (int i = 0; i < t->n_decided; i++)
             partners += abs(t->decided[i] - k) >= 3;
-        int most = n_steps - 2 + (k == 0 || k == n - 1);
+        int most = lattice->n_steps - 2 + (k == 0 || k == n - 1);
         t->radix[l] = (partners < most ? partners : most) + 1;
         t->size[l] = t->size[l + 1] * (uint32_t)t->radix[l];
     }
@@ -219,9 +220,7 @@ int sf_census_trie_init(sf_census_trie *t, const sf_map_table *maps, sf_census_k
 {
     rows r = {.n_bits = 0};
     keys k;
-    memset(t, 0, sizeof *t);
-    t->length = maps->layout.length;
-    choose_classes(t, maps->lattice->n_steps);
+    sf_census_trie_classes(t, maps->lattice, maps->layout.length);
     int status = keys_init(&k, maps, kind == SF_CENSUS_HISTOGRAMS);
     if (status == 0)
         status = number_rows(t, &maps->layout, &r);

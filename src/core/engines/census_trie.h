@@ -49,6 +49,9 @@ typedef struct sf_census_trie {
     uint64_t bytes;
 } sf_census_trie;
 
+/* Fills the classes, the radices and the tables from choices to residues alone; nothing to be freed. */
+void sf_census_trie_classes(sf_census_trie *trie, const sf_lattice *lattice, int length);
+
 /* SF_ENOMEM. Freed with sf_census_trie_free; a zeroed trie is allowed there. */
 int sf_census_trie_init(sf_census_trie *trie, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
 void sf_census_trie_free(sf_census_trie *trie);
