@@ -7,6 +7,7 @@
 
 #include "../test_main.h"
 #include "core/engines/census.h"
+#include "core/engines/census_model.h"
 #include "core/engines/engine_ops.h"
 #include "core/engines/table.h"
 #include "core/puzzle/puzzle.h"
@@ -201,6 +202,33 @@ static int call_census_shapes(const sf_problem *problem, sf_error *err)
     return status;
 }
 
+static int call_census_model(const sf_problem *problem, sf_census_kind kind, sf_error *err)
+{
+    sf_map_table table;
+    sf_census_model *plan = NULL;
+    sf_census census = {0};
+    sf_shapes shapes = {.n_scores = problem->n_scores};
+    int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
+    if (status == SF_OK)
+        status = sf_census_model_open(&plan, &table, problem, kind, err);
+    sf_map_table_free(&table);
+    if (status == SF_OK)
+        status = sf_census_model_count(plan, 1, 3, 1, NULL, NULL, &census, kind == SF_CENSUS_HISTOGRAMS ? &shapes : NULL, err);
+    sf_shapes_free(&shapes);
+    sf_census_model_close(plan);
+    return status;
+}
+
+static int call_census_model_sets(const sf_problem *problem, sf_error *err)
+{
+    return call_census_model(problem, SF_CENSUS_SETS, err);
+}
+
+static int call_census_model_shapes(const sf_problem *problem, sf_error *err)
+{
+    return call_census_model(problem, SF_CENSUS_HISTOGRAMS, err);
+}
+
 static void check_call(int (*call)(const sf_problem *problem, sf_error *err), int least_failures)
 {
     sf_problem problem;
@@ -264,6 +292,8 @@ static void test_census(void)
 {
     check_call(call_census, 40);
     check_call(call_census_shapes, 40);
+    check_call(call_census_model_sets, 30);
+    check_call(call_census_model_shapes, 30);
 }
 
 const test_case test_cases[] = {

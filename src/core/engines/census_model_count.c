@@ -313,16 +313,25 @@ static size_t deal(const sf_census_model *m, size_t part, size_t n_parts, uint32
     return n;
 }
 
+static int answer_next(const job *j, int thread, uint32_t decisions)
+{
+    sf_model_worker *w = &j->workers[thread];
+    if (w->status == 0)
+        w->status = j->stop && *j->stop ? SF_ESTOPPED : answer_decisions(j, w, decisions);
+    return w->status;
+}
+
+/* A thread alone does without OpenMP, which ends the program where it finds no memory. */
 static int run(const job *j, const uint32_t *mine, size_t n, int n_threads)
 {
     int status = 0;
+    for (size_t i = 0; n_threads == 1 && status == 0 && i < n; i++)
+        status = answer_next(j, 0, mine[i]);
+    if (n_threads == 1)
+        return status;
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic) reduction(min : status)
-    for (size_t i = 0; i < n; i++) {
-        sf_model_worker *w = &j->workers[omp_get_thread_num()];
-        if (w->status == 0)
-            w->status = j->stop && *j->stop ? SF_ESTOPPED : answer_decisions(j, w, mine[i]);
-        status = w->status;
-    }
+    for (size_t i = 0; i < n; i++)
+        status = answer_next(j, omp_get_thread_num(), mine[i]);
     return status;
 }
 
