@@ -19,6 +19,7 @@ typedef struct bound_chain {
     /* no conformation of residues 0..i alone, or of i..length-1 alone, has more contacts */
     int16_t prefix_limit[SF_LENGTH_MAX + 2];
     int16_t suffix_limit[SF_LENGTH_MAX + 2];
+    int16_t pairs[SF_LENGTH_MAX / 2 + 2][SF_LENGTH_MAX / 2 + 2]; /* see bound_pairs */
 } bound_chain;
 
 /* Letters and sums of an HP sequence; the limits of the pieces are those of sf_bound_piece_limit. */
@@ -29,9 +30,16 @@ void sf_bound_chain_init(bound_chain *chain, const sf_lattice *lattice, int leng
  * Whitney 1949). */
 int sf_bound_lines_needed(int dimension, int n, const int *lines);
 
+/* No more pairs of neighbouring sites than this are among `even` sites of one parity and `odd` of the other, each at
+ * most the number of H of such a parity in the chain. */
+static inline int bound_pairs(const bound_chain *chain, int even, int odd)
+{
+    return chain->pairs[even][odd];
+}
+
 /* Most contacts residues first..last can have among themselves: slots of either parity, and packing: n H on a lattice
  * have D n - (maximal runs along all axes) neighbouring pairs, at least one run a line, of which the bonds are no
- * contacts. */
+ * contacts; and bound_pairs. */
 int sf_bound_piece_limit(const bound_chain *chain, int first, int last);
 
 static inline int bound_h_between(const bound_chain *chain, int parity, int first, int last)

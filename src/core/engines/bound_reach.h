@@ -24,6 +24,7 @@ typedef struct sight {
     board free, live;       /* sites to end on, sites to pass through */
     board touch[STEPS + 1]; /* [k]: sites with at least k placed H beside them */
     board h_mask, p_mask;
+    uint8_t *most; /* [j]: placed H that residue j can touch at most, if it is H; cubic only */
 
     /* What residues may waste (bound_conflict.h); meaningful when `thrifty`. */
     bool thrifty;
@@ -91,28 +92,38 @@ static inline int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Lets n more H of parity q take the sites of r. */
-static inline void reach_take(reach *out, const sight *s, board r, int q, int n)
+/* Lets n more H of parity q take the sites of r; returns how many placed H one can touch. */
+static inline int reach_take(reach *out, const sight *s, board r, int q, int n)
 {
+    int k = 1;
     out->h_sites |= r;
     out->inner[q] |= r;
     out->n_inner[q] += n;
-    for (int k = 1; k <= INNER && board_meet(r, s->touch[k]); k++) {
+    for (; k <= INNER && board_meet(r, s->touch[k]); k++) {
         const int takers = out->takers[k][q] + n;
         if (takers > out->room[k][q]) /* sites are only added: count again when they seem not to suffice */
             out->room[k][q] = board_count(out->inner[q] & s->touch[k]);
         out->takers[k][q] = least(takers, out->room[k][q]);
     }
+    return k - 1;
 }
 
 /* The residue beside the end: one site, whose best neighbourhood counts, without the bond. */
-static inline void reach_first(reach *out, const sight *s, board r, int q, bool is_last, bool bonded)
+static inline int reach_first(reach *out, const sight *s, board r, int q, bool is_last, bool bonded)
 {
     int most = least(INNER + is_last + bonded, STEPS);
     while (most > 0 && !board_meet(r, s->touch[most]))
         most--;
-    out->gain[q] += most > bonded ? most - bonded : 0;
+    most = most > bonded ? most - bonded : 0;
+    out->gain[q] += most;
     out->h_sites |= r;
+    return most;
+}
+
+static inline void reach_note(const sight *s, int residue, int most)
+{
+    if (AXES == 3)
+        s->most[residue] = (uint8_t)most;
 }
 
 /* Floods one tail of n >= 1 residues that begins with residue `first` beside `head` and goes to the right or to the
@@ -128,7 +139,7 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
     if (!board_any(r))
         return false;
     if (chain->is_h[first])
-        reach_first(out, s, r, first & 1, n == 1, chain->is_h[first - forward]);
+        reach_note(s, first, reach_first(out, s, r, first & 1, n == 1, chain->is_h[first - forward]));
     if (n == 1)
         return true;
 
@@ -144,14 +155,14 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
                 return false;
         }
         if (chain->is_h[j])
-            reach_take(out, s, r, q, 1);
+            reach_note(s, j, reach_take(out, s, r, q, 1));
         if (!masked && t >= 3 && !board_any(r ^ two_before)) {
             const int from = to_right ? j + 1 : last + 1, to = to_right ? last - 1 : j - 1;
             const int same = bound_h_between(chain, q, from, to), other = bound_h_between(chain, !q, from, to);
-            if (same)
-                reach_take(out, s, r, q, same);
-            if (other)
-                reach_take(out, s, before, !q, other);
+            const int most_same = same ? reach_take(out, s, r, q, same) : 0;
+            const int most_other = other ? reach_take(out, s, before, !q, other) : 0;
+            for (int i = from; i <= to; i++)
+                reach_note(s, i, (i & 1) == q ? most_same : most_other);
             if ((n - 1 - t) & 1)
                 r = before;
             break;
@@ -163,7 +174,7 @@ static inline __attribute__((always_inline)) bool reach_tail(reach *out, const s
     if (!board_any(r))
         return false;
     if (chain->is_h[last]) {
-        reach_take(out, s, r, last & 1, 1);
+        reach_note(s, last, reach_take(out, s, r, last & 1, 1));
         out->gain[last & 1] += board_meet(r, s->touch[INNER + 1]);
     }
     return true;

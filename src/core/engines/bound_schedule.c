@@ -37,14 +37,17 @@ static int slots_between(const bound_chain *chain, int parity, int from, int to,
 }
 
 /* Contacts among residues first..left-1 and right+1..last: by packing, and piece by piece plus what may join them. */
-static int inner_limit(const bound_chain *chain, const bound_schedule *s, int left, int right, int n_h, int slots[2][2])
+static int inner_limit(const bound_chain *chain, const bound_schedule *s, int left, int right, int slots[2][2])
 {
-    static const int one_line[3] = {1, 1, 1};
-    if (n_h == 0)
-        return 0;
-    const int packed = chain->dimension * n_h - sf_bound_lines_needed(chain->dimension, n_h, one_line) -
+    int n_h[2][2], pieces = 0;
+    for (int q = 0; q < 2; q++) {
+        n_h[0][q] = bound_h_between(chain, q, s->first, left - 1);
+        n_h[1][q] = bound_h_between(chain, q, right + 1, s->last);
+    }
+    for (int q = 0; q < 2; q++)
+        pieces += min(min(slots[0][q], slots[1][!q]), bound_pairs(chain, n_h[0][q], n_h[1][!q]));
+    const int packed = bound_pairs(chain, n_h[0][0] + n_h[1][0], n_h[0][1] + n_h[1][1]) -
                        bound_bonds_between(chain, s->first, left - 1) - bound_bonds_between(chain, right + 1, s->last);
-    int pieces = min(slots[0][0], slots[1][1]) + min(slots[0][1], slots[1][0]);
     if (left > s->first)
         pieces += chain->prefix_limit[left - 1];
     if (right < s->last)
@@ -66,7 +69,7 @@ static void step_init(bound_step *step, const bound_chain *chain, const bound_sc
         step->n_h[q] =
             (int16_t)(bound_h_between(chain, q, s->first, left - 1) + bound_h_between(chain, q, right + 1, s->last));
     }
-    step->inner = (int16_t)inner_limit(chain, s, left, right, step->n_h[0] + step->n_h[1], slots);
+    step->inner = (int16_t)inner_limit(chain, s, left, right, slots);
 }
 
 void sf_bound_schedule_init(bound_schedule *schedule, const bound_chain *chain, int first, int last, int seed)
