@@ -34,10 +34,9 @@ uint64_t sf_census_sequences(int letters, int length);
  * for. */
 bool sf_census_can_together(const sf_app *app, const sf_problem *problem);
 
-/* Settles c->n_shards and c->limit: shards where all maps do not fit a rank but a part of them does; and c->together: false
- * for another model than hp where all maps do not fit. What a rank takes is mostly its own, codes that it carries along while
- * it counts, so that one copy of the maps a node would save little; threads of a rank share all of it. Collective; the same
- * on every rank. */
+/* Settles c->n_shards and c->limit: shards where all maps, laid out, do not fit a rank but a part of them does; and
+ * c->together: false for another model than hp where all maps do not fit. What a rank takes is mostly its own, codes that it
+ * carries along while it counts; threads of a rank share all of it. Collective; the same on every rank. */
 int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err);
 
 /* What that takes: seconds, and bytes of the rank that takes most. */

@@ -1,5 +1,6 @@
-/* The census from the table of contact maps: all sequences together (core/engines/census.h). Every rank has the maps and
- * takes one part of the sequences; or, where they do not fit, one shard of the maps and all sequences. */
+/* The census from the table of contact maps: all sequences together (core/engines/census.h). Every rank lays out all maps,
+ * of which its node has one copy, and takes one part of the sequences; or, where that does not fit, one shard of the maps and
+ * all sequences. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,7 +201,7 @@ static int count_shards(const sf_app *app, sf_app_census *c, sf_error *err)
 
 static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
 {
-    sf_app_maps maps = {0};
+    sf_maps maps = {0};
     sf_census_plan *plan = NULL;
     sf_census_model *model = NULL; /* in the place of the plan, where the score model is not hp */
     sf_census part = {0};
@@ -208,14 +209,14 @@ static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
     bool hp = sf_score_model_is_hp(c->problem.model), histograms = app->options.settings.histograms;
     sf_app_engine_options(app, &options);
     sf_phase_begin(SF_PHASE_OPEN);
-    int code = sf_app_maps_get(app, &c->problem, &options, true, &maps, err);
+    int code = sf_app_maps_get(app, &c->problem, &options, &maps, err);
     if (!code) {
         const sf_census_kind kind = histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
         c->shapes.n_scores = !histograms ? 0 : hp ? maps.table.max_contacts + 1 : c->problem.n_scores;
         code = hp ? sf_census_open(&plan, &maps.table, kind, err)
                   : sf_census_model_open(&model, &maps.table, &c->problem, kind, err);
     }
-    sf_app_maps_free(&maps);
+    sf_maps_free(&maps);
     sf_phase_begin(SF_PHASE_COUNT);
     if (!code) {
         const sf_census_each entries = {.fitness = c->each_fitness, .best = c->each_best};

@@ -13,7 +13,6 @@
 #include "app/progress.h"
 #include "app/run_paths.h"
 #include "app/table_source.h"
-#include "dist/maps_mpi.h"
 #include "io/table_file.h"
 
 static const double BYTES_A_MAP = 1.9; /* on disk, about */
@@ -32,10 +31,15 @@ static cost estimate(const sf_app *app, const sf_problem *problem)
     const sf_lattice *lattice = problem->lattice;
     double maps = (double)sf_map_table_expected(lattice, problem->length);
     double walks = (double)sf_lattice_conformations(lattice, problem->length), workers = app->comm.size;
+    const uint64_t building = sf_map_table_build_bytes(lattice, problem->length, sf_app_threads(app), app->comm.size);
+    uint64_t joining = 0; /* a rank's part, and the whole that the ranks of a node share */
+    if (app->comm.size > 1)
+        joining = sf_map_table_bytes(lattice, problem->length) +
+                  (uint64_t)((double)sf_map_table_bytes(lattice, problem->length) / maps *
+                             (double)sf_map_table_part_expected(lattice, problem->length, app->comm.size));
     return (cost){
         .seconds = 2e-3 + (4.5e-9 * walks + 1.5e-7 * maps) / (workers * sf_app_threads(app)) + 1e-7 * maps / workers,
-        .memory = sf_map_table_build_bytes(lattice, problem->length, sf_app_threads(app), app->comm.size) +
-                  (app->comm.size > 1 ? sf_map_table_bytes(lattice, problem->length) : 0),
+        .memory = building > joining ? building : joining,
         .disk = 16384 + (uint64_t)(maps * BYTES_A_MAP),
     };
 }
@@ -116,7 +120,7 @@ static int build(const sf_app *app, sf_error *err)
 {
     const sf_settings *settings = &app->options.settings;
     sf_problem problem;
-    sf_map_table maps = {0};
+    sf_maps maps = {0};
     sf_map_options options = {sf_app_threads(app), settings->memory_limit, NULL};
     sf_file_lock lock = {.fd = -1};
     double start_s = sf_now();
@@ -132,13 +136,13 @@ static int build(const sf_app *app, sf_error *err)
         code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
-        code = sf_maps_build_together(&app->comm, &maps, problem.lattice, problem.length, &options, true, err);
+        code = sf_maps_build_together(&app->comm, &maps, problem.lattice, problem.length, &options, err);
     sf_phase_begin(SF_PHASE_WRITE);
     if (!code)
-        code = sf_app_table_write(app, settings->output, &maps, problem.model->letter, err);
+        code = sf_app_table_write(app, settings->output, &maps.table, problem.model->letter, err);
     if (!code && sf_app_speaks(app))
-        say_done(app, &maps, start_s);
-    sf_map_table_free(&maps);
+        say_done(app, &maps.table, start_s);
+    sf_maps_free(&maps);
     sf_file_lock_drop(&lock);
     return code;
 }

@@ -6,15 +6,15 @@
 
 enum { WORTH_SHARING = 1 << 20 }; /* bytes; a smaller table is quicker made than shared */
 
-/* Bytes that all ranks of a node take when one of them makes the table: their shares of the maps, or what that one takes
- * with, where it must be, the copies of the others. */
+/* Bytes that all ranks of a node take when one of them makes the table: while they build parts of the maps; while these and
+ * the whole are there, once or in `copies`; or what that one takes with, where it must be, the copies of the others. */
 static uint64_t node_bytes_of(const sf_app *app, const sf_problem *problem, const sf_table_place *p, int n_threads,
-                              uint64_t making, uint64_t copy)
+                              uint64_t making, uint64_t copy, int copies)
 {
     uint64_t building = sf_map_table_build_bytes(problem->lattice, problem->length, n_threads, app->comm.size) *
                         (uint64_t)p->n_ranks;
-    uint64_t gathering = sf_map_table_bytes(problem->lattice, problem->length) * (uint64_t)(app->comm.size + p->n_ranks) /
-                         (uint64_t)app->comm.size;
+    uint64_t maps = sf_map_table_bytes(problem->lattice, problem->length);
+    uint64_t gathering = maps * (uint64_t)p->n_ranks / (uint64_t)app->comm.size + maps * (uint64_t)copies;
     uint64_t most = making > copy * (uint64_t)p->n_ranks ? making : copy * (uint64_t)p->n_ranks;
     most = most > building ? most : building;
     return most > gathering ? most : gathering;
@@ -30,8 +30,10 @@ static void decide(sf_table_place *p, const sf_app *app, const sf_problem *probl
     const uint64_t each = limit ? limit : facts->memory / ranks + 1;
     const uint64_t making = sf_table_making_bytes(lattice, length, n_threads, 1, 1), table = sf_table_bytes(lattice, length, 1);
     const uint64_t shard = sf_table_making_bytes(lattice, length, n_threads, size, size);
-    const bool window = facts->window > table + table / 16;
-    const uint64_t node = node_bytes_of(app, problem, p, n_threads, making, window ? 2 : table);
+    const uint64_t maps = sf_map_table_bytes(lattice, length), shared = table > maps ? table : maps;
+    const bool window = facts->window > shared + shared / 16;
+    const uint64_t node =
+        node_bytes_of(app, problem, p, n_threads, making, window ? 2 : table, window ? 1 : facts->most_ranks);
     options->memory_limit = each;
     p->rank_bytes = sf_table_making_bytes(lattice, length, n_threads, size, 1); /* all ranks build the maps together */
     p->node_bytes = p->rank_bytes * ranks;
@@ -78,11 +80,11 @@ static int fill_node(sf_table_place *place, const sf_app *app, const sf_problem 
     const bool leads = sf_node_leads(place->node);
     sf_table *table = NULL;
     sf_engine_options making = *options;
-    int code = sf_app_maps_get(app, problem, options, leads, &place->maps, err);
+    int code = sf_app_maps_get(app, problem, options, &place->maps, err);
     making.maps = &place->maps.table;
     if (!code && leads)
         code = sf_table_open_for(&table, problem, &making, err);
-    sf_app_maps_free(&place->maps);
+    sf_maps_free(&place->maps);
     code = sf_comm_agree(&app->comm, code, err);
     if (code) {
         sf_table_close(table);
@@ -100,20 +102,20 @@ int sf_table_place_fill(sf_table_place *place, const sf_app *app, const sf_probl
         return 0; /* the engine builds its shard by itself, whatever table there is on disk */
     if (place->place == SF_PLACE_NODE)
         return fill_node(place, app, problem, options, err);
-    int code = sf_app_maps_get(app, problem, options, true, &place->maps, err);
+    int code = sf_app_maps_get(app, problem, options, &place->maps, err);
     options->maps = code ? NULL : &place->maps.table;
     return code;
 }
 
 void sf_table_place_opened(sf_table_place *place, sf_engine_options *options)
 {
-    sf_app_maps_free(&place->maps);
+    sf_maps_free(&place->maps);
     options->maps = NULL;
 }
 
 void sf_table_place_close(sf_table_place *place)
 {
-    sf_app_maps_free(&place->maps);
+    sf_maps_free(&place->maps);
     sf_node_close(place->node);
     *place = (sf_table_place){0};
 }

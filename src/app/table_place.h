@@ -21,7 +21,7 @@ typedef struct sf_table_place {
     int n_shards;        /* 1 but for SF_PLACE_SHARDS */
     uint64_t rank_bytes; /* most that a rank takes */
     uint64_t node_bytes; /* most that all ranks of a node take together */
-    sf_app_maps maps;
+    sf_maps maps;
 } sf_table_place;
 
 /* Settles the place for the problem and lets `options` say so; where the user gave no limit, options->memory_limit becomes what
@@ -34,7 +34,7 @@ int sf_table_place_choose(sf_table_place *place, const sf_app *app, const sf_pro
 int sf_table_place_fill(sf_table_place *place, const sf_app *app, const sf_problem *problem, sf_engine_options *options,
                         sf_error *err);
 
-/* Frees what is not needed any more once the engine is open. */
+/* Frees what is not needed any more once the engine is open. Collective. */
 void sf_table_place_opened(sf_table_place *place, sf_engine_options *options);
 
 /* After the engine is closed; all zero is allowed. Collective. */

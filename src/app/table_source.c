@@ -1,5 +1,5 @@
 /* Every rank needs the whole table of contact maps, so obvious would be that each builds it, or reads its file; together
- * they are done sooner, and one reader spares the file system.
+ * they are done sooner, and one reader spares the file system. Ranks of a node have one copy of it.
  *
  * In a cache, whoever first misses a table builds it under the lock of its file; others wait for the lock and then find
  * the file, or, when the builder died, have the lock and build. */
@@ -13,7 +13,6 @@
 
 #include "app/file_lock.h"
 #include "app/run_paths.h"
-#include "dist/maps_mpi.h"
 #include "io/table_file.h"
 
 enum { WAIT_NS = 50000000 };
@@ -55,16 +54,16 @@ int sf_app_table_advise(int code, const char *advice, sf_error *err)
 
 /* ---- reading ---- */
 
-/* Rank 0 has read, or failed; all that want it get what it read. Collective. */
-static int share(const sf_app *app, const sf_problem *problem, bool wanted, int code, sf_app_maps *maps, sf_error *err)
+/* Rank 0 has read, or failed; all get what it read. Collective. */
+static int share(const sf_app *app, const sf_problem *problem, int code, sf_maps *maps, sf_error *err)
 {
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
-        code = sf_maps_broadcast(&app->comm, &maps->table, problem->lattice, problem->length, wanted, err);
+        code = sf_maps_broadcast(&app->comm, maps, problem->lattice, problem->length, err);
     return code;
 }
 
-static int get_from_file(const sf_app *app, const sf_problem *problem, bool wanted, sf_app_maps *maps, sf_error *err)
+static int get_from_file(const sf_app *app, const sf_problem *problem, sf_maps *maps, sf_error *err)
 {
     int code = 0;
     if (sf_app_speaks(app)) {
@@ -72,16 +71,16 @@ static int get_from_file(const sf_app *app, const sf_problem *problem, bool want
         code = sf_app_table_advise(code, code == SF_EMISMATCH ? "name a table of these, or leave --table out" : table_advice,
                                    err);
     }
-    return share(app, problem, wanted, code, maps, err);
+    return share(app, problem, code, maps, err);
 }
 
 /* ---- building ---- */
 
-static int build(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
-                 sf_app_maps *maps, sf_error *err)
+static int build(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_maps *maps,
+                 sf_error *err)
 {
     const sf_map_options how = {options->n_threads, options->memory_limit, options->stop};
-    return sf_maps_build_together(&app->comm, &maps->table, problem->lattice, problem->length, &how, wanted, err);
+    return sf_maps_build_together(&app->comm, maps, problem->lattice, problem->length, &how, err);
 }
 
 /* ---- the cache (rank 0 but where said) ---- */
@@ -121,7 +120,7 @@ static int wait_for(const sf_app *app, const char *path, const char *holder, con
 
 /* Reads the table, or has the lock to build it: then lock->fd is set. */
 static int find_in_cache(const sf_app *app, const char *path, const sf_problem *problem, const volatile int *stop,
-                         sf_file_lock *lock, sf_app_maps *maps, sf_error *err)
+                         sf_file_lock *lock, sf_maps *maps, sf_error *err)
 {
     char holder[SF_HOLDER_SIZE];
     bool said = false;
@@ -143,7 +142,7 @@ static int find_in_cache(const sf_app *app, const char *path, const sf_problem *
 
 /* Collective. */
 static int get_from_cache(const sf_app *app, const char *folder, const sf_problem *problem,
-                          const sf_engine_options *options, bool wanted, sf_app_maps *maps, sf_error *err)
+                          const sf_engine_options *options, sf_maps *maps, sf_error *err)
 {
     char path[SF_TEXT_SIZE] = "";
     sf_file_lock lock = {.fd = -1};
@@ -156,9 +155,9 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
     if (!code)
         code = sf_comm_broadcast(&app->comm, sizeof missing, &missing, err);
     if (!code && !missing)
-        code = share(app, problem, wanted, code, maps, err);
+        code = share(app, problem, code, maps, err);
     if (!code && missing)
-        code = build(app, problem, options, true, maps, err); /* all ranks write */
+        code = build(app, problem, options, maps, err); /* all ranks write */
     if (!code && missing)
         code = sf_app_table_write(app, path, &maps->table, problem->model->letter, err);
     sf_file_lock_drop(&lock);
@@ -167,25 +166,20 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
 
 /* ---- what commands call ---- */
 
-int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
-                    sf_app_maps *maps, sf_error *err)
+int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_maps *maps,
+                    sf_error *err)
 {
     const char *folder = cache_folder(app);
     bool cached = folder != NULL;
-    *maps = (sf_app_maps){0};
+    *maps = (sf_maps){0};
     int code = sf_comm_broadcast(&app->comm, sizeof cached, &cached, err); /* environments may differ: rank 0's counts */
     if (!code && app->options.settings.table[0])
-        code = get_from_file(app, problem, wanted, maps, err);
+        code = get_from_file(app, problem, maps, err);
     else if (!code && cached)
-        code = get_from_cache(app, folder, problem, options, wanted, maps, err);
+        code = get_from_cache(app, folder, problem, options, maps, err);
     else if (!code)
-        code = build(app, problem, options, wanted, maps, err);
+        code = build(app, problem, options, maps, err);
     if (code)
-        sf_app_maps_free(maps);
+        sf_maps_free(maps);
     return code;
-}
-
-void sf_app_maps_free(sf_app_maps *maps)
-{
-    sf_map_table_free(&maps->table);
 }

@@ -4,12 +4,7 @@
 #define SF_APP_TABLE_SOURCE_H
 
 #include "app/app.h"
-#include "core/contacts/map_table.h"
-
-/* Maps that a command borrows; all zero: none. */
-typedef struct sf_app_maps {
-    sf_map_table table; /* constant */
-} sf_app_maps;
+#include "dist/maps_mpi.h"
 
 /* SF_EINPUT when --table is given beside an engine that reads none. */
 int sf_app_table_check(const sf_app *app, sf_error *err);
@@ -17,16 +12,13 @@ int sf_app_table_check(const sf_app *app, sf_error *err);
 /* Makes `auto` the engine table where the user named a table, or a cache and the problem has a table that fits memory. */
 void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options);
 
-/* The contact maps of the problem, whole on every rank that wants them (others may get them too); where they are built,
- * with the threads, memory and stop flag of `options`. SF_EFORMAT or SF_EMISMATCH, with what to do, for a file that is
- * damaged or of something else. On failure *maps is empty. Collective; every rank returns the same code. */
-int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, bool wanted,
-                    sf_app_maps *maps, sf_error *err);
+/* The contact maps of the problem, for every rank; where they are built, with the threads, memory and stop flag of
+ * `options`. SF_EFORMAT or SF_EMISMATCH, with what to do, for a file that is damaged or of something else. On failure *maps
+ * is empty. Freed with sf_maps_free. Collective; every rank returns the same code. */
+int sf_app_maps_get(const sf_app *app, const sf_problem *problem, const sf_engine_options *options, sf_maps *maps,
+                    sf_error *err);
 
-/* Gives them back; empty ones are allowed. Collective. */
-void sf_app_maps_free(sf_app_maps *maps);
-
-/* Writes the maps, which every rank has, to a table file: all ranks pack, rank 0 writes. The lock is held. Collective. */
+/* Writes the maps to a table file: all ranks pack, rank 0 writes. The lock is held. Collective. */
 int sf_app_table_write(const sf_app *app, const char *path, const sf_map_table *maps, const char *letters, sf_error *err);
 
 /* Adds what to do to the line about a table file that could not be read; returns the code. */

@@ -139,14 +139,14 @@ static void busy_work(search_case *c, const sf_comm *comm)
     busy();
 }
 
-/* The whole table on every rank, each having built a share. */
+/* The whole table for every rank, each having built a share. */
 static void build_maps(search_case *c, const sf_comm *comm)
 {
     const sf_map_options options = {.n_threads = 1};
-    sf_map_table maps;
-    int code = sf_maps_build_together(comm, &maps, sf_lattice_find("square"), c->table_length, &options, true, NULL);
+    sf_maps maps;
+    int code = sf_maps_build_together(comm, &maps, sf_lattice_find("square"), c->table_length, &options, NULL);
     c->failed = code ? code : c->failed;
-    sf_map_table_free(&maps);
+    sf_maps_free(&maps);
 }
 
 /* Each rank counts its part of all sequences. */

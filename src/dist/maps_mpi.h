@@ -1,22 +1,28 @@
-/* The table of contact maps, built by all ranks together: each builds a share of the groups of prefixes and gets the
- * others' shares. */
+/* The table of contact maps, built by all ranks together: each builds a share of the groups of prefixes. The whole lies once
+ * on each node, in memory that its ranks share; small ones, and where there is no such memory, in each rank. */
 #ifndef SF_DIST_MAPS_MPI_H
 #define SF_DIST_MAPS_MPI_H
 
-#include <stdbool.h>
-
 #include "core/contacts/map_table.h"
 #include "dist/comm.h"
+#include "dist/node_mpi.h"
 
-/* The whole table on every rank that wants it and an empty one on the others, checked with sf_map_table_check; the same for
- * any ranks and threads. On failure it is empty. Collective; every rank passes the same lattice and length and gets the
- * same code. */
-int sf_maps_build_together(const sf_comm *comm, sf_map_table *maps, const sf_lattice *lattice, int length,
-                           const sf_map_options *options, bool wanted, sf_error *err);
+/* Maps that every rank sees. All zero: none. */
+typedef struct sf_maps {
+    sf_map_table table; /* constant */
+    sf_node *node;      /* whose memory the table's arrays are; NULL: they are this rank's own */
+} sf_maps;
 
-/* Rank 0's maps to all that want them: the other ranks pass a table that is empty and need not know what it will hold.
- * Collective. */
-int sf_maps_broadcast(const sf_comm *comm, sf_map_table *maps, const sf_lattice *lattice, int length, bool wanted,
-                      sf_error *err);
+/* The whole table on every rank, checked as sf_map_table_check does; the same for any ranks and threads. On failure it is
+ * empty. Collective; every rank passes the same lattice and length and gets the same code. */
+int sf_maps_build_together(const sf_comm *comm, sf_maps *maps, const sf_lattice *lattice, int length,
+                           const sf_map_options *options, sf_error *err);
+
+/* Rank 0's maps to all; the other ranks pass none and need not know what they will get. On failure all have none.
+ * Collective; the same code. */
+int sf_maps_broadcast(const sf_comm *comm, sf_maps *maps, const sf_lattice *lattice, int length, sf_error *err);
+
+/* Frees and clears. Collective. */
+void sf_maps_free(sf_maps *maps);
 
 #endif

@@ -1,9 +1,10 @@
-/* One rank of a node lays a table out and writes its image to a window that MPI_Win_allocate_shared opened; the others use
- * it where it is.
+/* What the ranks of a node have in common lies in a window that MPI_Win_allocate_shared opened: each writes its share, or one
+ * the image of a table, and all use it where it is.
  *
  * Such a window is a file in /dev/shm, which a container may keep at 64 MiB: the window opens all the same, and the first
  * write beyond that ends the process with SIGBUS. So the free space is looked at first, and then the kernel is asked for
- * the pages in a way that can fail. Where there is no room the image is sent to every rank of the node instead. */
+ * the pages in a way that can fail, by all ranks, each its share: a first touch is dear. Where there is no room every rank
+ * of the node has a copy instead. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "dist/node_mpi.h"
 
@@ -30,6 +31,7 @@ struct sf_node {
     const sf_comm *comm;
     MPI_Comm ranks; /* of this node; MPI_COMM_NULL without MPI */
     int rank, size; /* there */
+    int leader;     /* rank in the job of rank 0 there */
     sf_node_facts facts;
     MPI_Win window; /* MPI_WIN_NULL: none */
     void *copy;     /* an image of this rank's own; NULL: none */
@@ -43,61 +45,6 @@ uint64_t sf_node_window_free(void)
     if (statvfs(told ? told : "/dev/shm", &fs) != 0)
         return 0;
     return (uint64_t)fs.f_bavail * fs.f_frsize;
-}
-
-int sf_node_open(sf_node **node, const sf_comm *comm, sf_error *err)
-{
-    sf_node *n = calloc(1, sizeof *n);
-    *node = NULL;
-    int code = n ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %d ranks", comm->size);
-    code = sf_comm_agree(comm, code, err);
-    if (code) {
-        free(n);
-        return code;
-    }
-    *n = (sf_node){.comm = comm, .ranks = MPI_COMM_NULL, .size = 1, .window = MPI_WIN_NULL};
-    if (comm->size > 1) {
-        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &n->ranks);
-        MPI_Comm_set_errhandler(n->ranks, MPI_ERRORS_RETURN); /* a window that cannot be had is no reason to end */
-        MPI_Comm_rank(n->ranks, &n->rank);
-        MPI_Comm_size(n->ranks, &n->size);
-    }
-    const uint64_t memory = sf_memory_available(), window = sf_node_window_free();
-    n->facts.most_ranks = (int)sf_comm_max(comm, n->size);
-    n->facts.least_ranks = -(int)sf_comm_max(comm, -n->size);
-    n->facts.memory = (uint64_t)-sf_comm_max(comm, -(int64_t)(memory < INT64_MAX ? memory : INT64_MAX));
-    n->facts.window = (uint64_t)-sf_comm_max(comm, -(int64_t)(window < INT64_MAX ? window : INT64_MAX));
-    *node = n;
-    return 0;
-}
-
-static void close_window(sf_node *n)
-{
-    if (n->window != MPI_WIN_NULL)
-        MPI_Win_free(&n->window);
-    n->window = MPI_WIN_NULL;
-}
-
-void sf_node_close(sf_node *node)
-{
-    if (!node)
-        return;
-    sf_table_close(node->table);
-    free(node->copy);
-    close_window(node);
-    if (node->ranks != MPI_COMM_NULL)
-        MPI_Comm_free(&node->ranks);
-    free(node);
-}
-
-bool sf_node_leads(const sf_node *node)
-{
-    return node->rank == 0;
-}
-
-sf_node_facts sf_node_get_facts(const sf_node *node)
-{
-    return node->facts;
 }
 
 /* ---- within the node ---- */
@@ -123,25 +70,94 @@ static bool all_say(const sf_node *n, bool mine)
     return all;
 }
 
+/* ---- opening and closing ---- */
+
+int sf_node_open(sf_node **node, const sf_comm *comm, sf_error *err)
+{
+    sf_node *n = calloc(1, sizeof *n);
+    *node = NULL;
+    int code = n ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %d ranks", comm->size);
+    code = sf_comm_agree(comm, code, err);
+    if (code) {
+        free(n);
+        return code;
+    }
+    *n = (sf_node){.comm = comm, .ranks = MPI_COMM_NULL, .size = 1, .leader = comm->rank, .window = MPI_WIN_NULL};
+    if (comm->size > 1) {
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &n->ranks);
+        MPI_Comm_set_errhandler(n->ranks, MPI_ERRORS_RETURN); /* a window that cannot be had is no reason to end */
+        MPI_Comm_rank(n->ranks, &n->rank);
+        MPI_Comm_size(n->ranks, &n->size);
+        broadcast(n, sizeof n->leader, &n->leader);
+    }
+    const uint64_t memory = sf_memory_available(), window = sf_node_window_free();
+    n->facts.most_ranks = (int)sf_comm_max(comm, n->size);
+    n->facts.least_ranks = -(int)sf_comm_max(comm, -n->size);
+    n->facts.memory = (uint64_t)-sf_comm_max(comm, -(int64_t)(memory < INT64_MAX ? memory : INT64_MAX));
+    n->facts.window = (uint64_t)-sf_comm_max(comm, -(int64_t)(window < INT64_MAX ? window : INT64_MAX));
+    *node = n;
+    return 0;
+}
+
+void sf_node_memory_close(sf_node *n)
+{
+    if (n->window == MPI_WIN_NULL)
+        return;
+    MPI_Win_unlock_all(n->window);
+    MPI_Win_free(&n->window);
+    n->window = MPI_WIN_NULL;
+}
+
+void sf_node_close(sf_node *node)
+{
+    if (!node)
+        return;
+    sf_table_close(node->table);
+    free(node->copy);
+    sf_node_memory_close(node);
+    if (node->ranks != MPI_COMM_NULL)
+        MPI_Comm_free(&node->ranks);
+    free(node);
+}
+
+bool sf_node_leads(const sf_node *node)
+{
+    return node->rank == 0;
+}
+
+int sf_node_leader(const sf_node *node)
+{
+    return node->leader;
+}
+
+sf_node_facts sf_node_get_facts(const sf_node *node)
+{
+    return node->facts;
+}
+
+/* ---- memory ---- */
+
 static uint8_t *aligned(void *memory)
 {
     const uintptr_t unit = SF_TABLE_IMAGE_ALIGNMENT;
     return (uint8_t *)(((uintptr_t)memory + unit - 1) / unit * unit);
 }
 
-/* Takes all pages of the window. False when there is no room for them; true, too, where this cannot be asked and only the
- * free space speaks for it. */
-static bool take_pages(void *memory, uint64_t bytes)
+/* Takes this rank's share of the window's pages. False when there is no room for them; true, too, where this cannot be asked
+ * and only the free space speaks for it. */
+static bool take_pages(const sf_node *n, void *memory, uint64_t bytes)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)memory / page * page;
-    const size_t length = (size_t)((uintptr_t)memory - first + bytes);
-    (void)madvise((void *)first, length, MADV_HUGEPAGE); /* a wish */
-    return madvise((void *)first, length, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)memory / page, rank = (uintptr_t)n->rank;
+    const uintptr_t pages = ((uintptr_t)memory + bytes + page - 1) / page - begin, size = (uintptr_t)n->size;
+    const uintptr_t first = begin + pages * rank / size, end = begin + pages * (rank + 1) / size;
+    if (first == end)
+        return true;
+    (void)madvise((void *)(first * page), (end - first) * page, MADV_HUGEPAGE); /* a wish */
+    return madvise((void *)(first * page), (end - first) * page, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
-/* Opens the window on all ranks of the node or on none; *image is its place there. Whole pages are mapped, so that it is
- * aligned alike for all. */
-static bool open_window(sf_node *n, uint64_t bytes, uint8_t **image)
+/* Whole pages are mapped, so that what is aligned here is aligned alike for all. */
+bool sf_node_memory_open(sf_node *n, uint64_t bytes, void **shared)
 {
     const uint64_t room = bytes + SF_TABLE_IMAGE_ALIGNMENT;
     void *memory = NULL;
@@ -155,24 +171,41 @@ static bool open_window(sf_node *n, uint64_t bytes, uint8_t **image)
         n->window = MPI_WIN_NULL;
         return false;
     }
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, n->window);
     MPI_Win_shared_query(n->window, 0, &size, &unit, &memory);
-    if (!all_say(n, n->rank != 0 || take_pages(memory, room))) {
-        close_window(n);
+    if (!all_say(n, take_pages(n, memory, room))) {
+        sf_node_memory_close(n);
         return false;
     }
-    *image = aligned(memory);
+    *shared = aligned(memory);
     return true;
 }
 
-/* Room for a copy on every rank of the node, or on none. */
-static int take_copy(sf_node *n, uint64_t bytes, uint8_t **image, sf_error *err)
+void sf_node_memory_settle(const sf_node *n)
 {
-    const uint64_t needed = bytes * (uint64_t)n->size;
-    if (!all_say(n, n->rank != 0 || needed < sf_memory_available()))
-        return sf_fail(err, SF_ELIMIT,
-                       "the ranks of a node cannot share a table of %" PRIu64 " MiB (is /dev/shm too small?), and there is no "
-                       "memory for a copy each: enlarge /dev/shm, or start fewer ranks a node with more --threads",
-                       (bytes >> 20) + 1);
+    MPI_Win_sync(n->window);
+    (void)all_say(n, true);
+    MPI_Win_sync(n->window);
+}
+
+int sf_node_copies_check(const sf_node *n, uint64_t bytes, sf_error *err)
+{
+    if (all_say(n, n->rank != 0 || bytes * (uint64_t)n->size < sf_memory_available()))
+        return 0;
+    return sf_fail(err, SF_ELIMIT,
+                   "the ranks of a node cannot share a table of %" PRIu64 " MiB (is /dev/shm too small?), and there is no "
+                   "memory for a copy each: enlarge /dev/shm, or start fewer ranks a node with more --threads",
+                   (bytes >> 20) + 1);
+}
+
+/* ---- a table ---- */
+
+/* Room for a copy on every rank of the node, or on none. */
+static int take_copy(sf_node *n, uint64_t bytes, void **image, sf_error *err)
+{
+    int code = sf_node_copies_check(n, bytes, err);
+    if (code)
+        return code;
     n->copy = sf_array_alloc((size_t)bytes, 1);
     *image = n->copy;
     if (all_say(n, n->copy != NULL))
@@ -183,23 +216,17 @@ static int take_copy(sf_node *n, uint64_t bytes, uint8_t **image, sf_error *err)
 /* The leader's table to all ranks of a node that has several. */
 static int share(sf_node *n, sf_table *table, uint64_t bytes, sf_error *err)
 {
-    uint8_t *image = NULL;
-    const bool window = open_window(n, bytes, &image);
+    void *image = NULL;
+    const bool window = sf_node_memory_open(n, bytes, &image);
     int code = window ? 0 : take_copy(n, bytes, &image, err);
     if (code)
         return code;
-    if (window)
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, n->window);
     if (n->rank == 0)
         sf_table_image_write(table, image);
-    if (window) {
-        MPI_Win_sync(n->window);
-        (void)all_say(n, true);
-        MPI_Win_sync(n->window);
-        MPI_Win_unlock_all(n->window);
-    } else {
+    if (window)
+        sf_node_memory_settle(n);
+    else
         broadcast(n, bytes, image);
-    }
     return sf_table_image_open(&n->table, image, bytes, err);
 }
 

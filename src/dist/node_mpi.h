@@ -1,4 +1,4 @@
-/* The ranks of one node, and a table that they have in common: one copy a node, in memory that MPI lets them share. */
+/* The ranks of one node, and what they have in common: one copy a node, in memory that MPI lets them share. */
 #ifndef SF_DIST_NODE_MPI_H
 #define SF_DIST_NODE_MPI_H
 
@@ -26,11 +26,26 @@ void sf_node_close(sf_node *node);
 /* True on one rank of each node. */
 bool sf_node_leads(const sf_node *node);
 
+/* That rank's number in the job, the lowest of the node's. */
+int sf_node_leader(const sf_node *node);
+
 sf_node_facts sf_node_get_facts(const sf_node *node);
+
+/* Memory of that size for all ranks of the node, aligned to SF_TABLE_IMAGE_ALIGNMENT: true on all of them, or false where it
+ * cannot be had. Its pages are there; contents undefined. Until the node is closed, or _close. Once a node, which has several
+ * ranks; collective over these. */
+bool sf_node_memory_open(sf_node *node, uint64_t bytes, void **memory);
+void sf_node_memory_close(sf_node *node);
+
+/* What any rank of the node wrote to that memory before, all see afterwards. Collective over the node. */
+void sf_node_memory_settle(const sf_node *node);
+
+/* SF_ELIMIT unless each rank of the node can have so many bytes of its own instead. Collective over the node. */
+int sf_node_copies_check(const sf_node *node, uint64_t bytes, sf_error *err);
 
 /* Makes the leader's table the node's. The leader passes it and must not use it afterwards, the other ranks pass NULL; *shared
  * is there until the node is closed. Where the memory cannot be shared each rank gets a copy, if there is room for that:
- * SF_ELIMIT otherwise. Collective; every rank gets the same code. Once a node. */
+ * SF_ELIMIT otherwise. Collective; every rank gets the same code. Once a node, in place of sf_node_memory_open. */
 int sf_node_share_table(sf_node *node, sf_table *table, const sf_table **shared, sf_error *err);
 
 /* Bytes free where MPI puts the windows that it allocates; 0 when it cannot be told. Open MPI 4.1 leaves the other ranks

@@ -93,19 +93,17 @@ static void check_node(void)
     sf_node *node;
     sf_table *table = NULL;
     sf_engine *engine;
-    sf_map_table maps;
+    sf_maps maps;
     sf_engine_options options = options_of_table();
     const sf_map_options build = {.n_threads = 1};
     CU_ASSERT_EQUAL_FATAL(sf_node_open(&node, &comm, NULL), 0);
     const sf_node_facts facts = sf_node_get_facts(node);
     CU_ASSERT(facts.least_ranks >= 1 && facts.most_ranks >= facts.least_ranks && facts.most_ranks <= comm.size);
     CU_ASSERT(facts.memory > 0);
-    CU_ASSERT_EQUAL_FATAL(
-        sf_maps_build_together(&comm, &maps, problem.lattice, LENGTH, &build, sf_node_leads(node), NULL), 0);
-    CU_ASSERT_EQUAL(maps.n_maps, sf_node_leads(node) ? sf_map_table_expected(problem.lattice, LENGTH) : 0);
+    CU_ASSERT_EQUAL_FATAL(sf_maps_build_together(&comm, &maps, problem.lattice, LENGTH, &build, NULL), 0);
     if (sf_node_leads(node))
-        CU_ASSERT_EQUAL_FATAL(sf_table_open_maps(&table, &maps, SF_TABLE_HISTOGRAMS, NULL), 0);
-    sf_map_table_free(&maps);
+        CU_ASSERT_EQUAL_FATAL(sf_table_open_maps(&table, &maps.table, SF_TABLE_HISTOGRAMS, NULL), 0);
+    sf_maps_free(&maps);
     CU_ASSERT_EQUAL_FATAL(sf_node_share_table(node, table, &options.table, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, N, NULL), 0);
     CU_ASSERT(sf_engine_memory(engine) >= sf_table_memory(options.table));
@@ -164,20 +162,6 @@ static void test_many_shards(void)
     free(part);
 }
 
-static void test_broadcast(void)
-{
-    sf_map_table maps = {0};
-    const sf_map_options build = {.n_threads = 1};
-    const bool wanted = comm.rank % 2 == 1;
-    if (comm.rank == 0)
-        CU_ASSERT_EQUAL_FATAL(sf_map_table_build(&maps, problem.lattice, LENGTH, &build, NULL), 0);
-    CU_ASSERT_EQUAL(sf_maps_broadcast(&comm, &maps, problem.lattice, LENGTH, wanted, NULL), 0);
-    CU_ASSERT_EQUAL(maps.n_maps != 0, wanted || comm.rank == 0);
-    if (maps.n_maps)
-        CU_ASSERT_EQUAL(sf_map_table_check(&maps, NULL), 0);
-    sf_map_table_free(&maps);
-}
-
 static void close_comm(void)
 {
     free(known);
@@ -191,7 +175,6 @@ const test_case test_cases[] = {
     {"a copy a rank where memory cannot be shared", test_copies},
     {"shards", test_shards},
     {"more shards than groups of maps", test_many_shards},
-    {"maps only where they are wanted", test_broadcast},
     {"the end", close_comm},
     {NULL, NULL},
 };

@@ -46,6 +46,9 @@ int sf_map_table_build_part(sf_map_table *table, const sf_lattice *lattice, int 
  * to the known number of walks, and max_contacts is right. */
 int sf_map_table_check(const sf_map_table *table, sf_error *err);
 
+/* The same for a part, whose conformations are not known beforehand. */
+int sf_map_table_check_part(const sf_map_table *table, sf_error *err);
+
 /* Frees and clears; an empty (zeroed) table is allowed. */
 void sf_map_table_free(sf_map_table *table);
 
