@@ -100,28 +100,6 @@ static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
     return sf_json_print(document, err);
 }
 
-static int refuse_over(const sf_app *app, const sf_app_census *c, sf_error *err)
-{
-    char time[32], most[32];
-    double limit = (double)app->options.settings.refuse_over_ms / 1e3, seconds = sf_census_together_seconds(app, c);
-    if (limit <= 0 || seconds <= limit)
-        return 0;
-    return sf_fail(err, SF_ELIMIT, "the census would take about %s, above the %s of --refuse-over",
-                   sf_seconds_text(seconds, time), sf_seconds_text(limit, most));
-}
-
-/* Rank 0, before any work: may the output be written, and is nobody else at it? */
-static int claim_output(const sf_app *app, sf_file_lock *lock, sf_error *err)
-{
-    const sf_settings *settings = &app->options.settings;
-    int code = sf_path_check_output(settings->output, err);
-    if (!code)
-        code = sf_file_lock_take(lock, settings->output, NULL, err);
-    if (!code && sf_path_exists(settings->output) && !settings->force)
-        code = sf_fail(err, SF_EEXIST, "%.300s exists; choose another output, or replace it with --force", settings->output);
-    return code;
-}
-
 /* Room for what --output wants of every sequence. */
 static int open_each(sf_app_census *c, sf_error *err)
 {
@@ -133,7 +111,7 @@ static int open_each(sf_app_census *c, sf_error *err)
 static int count(const sf_app *app, sf_app_census *c, sf_error *err)
 {
     bool output = app->options.settings.output[0];
-    int code = c->together ? refuse_over(app, c, err) : 0;
+    int code = c->together ? sf_refuse_seconds(app, "the census", sf_census_together_seconds(app, c), err) : 0;
     if (!code && output)
         code = open_each(c, err);
     code = sf_comm_agree(&app->comm, code, err);
@@ -164,7 +142,8 @@ static int run_census(sf_app *app, sf_error *err)
     if (app->options.settings.explain)
         return explain(app, &c, err);
     if (app->options.settings.output[0])
-        code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
+        code = sf_comm_agree(
+            &app->comm, sf_app_speaks(app) ? sf_path_claim(&app->options.settings, &lock, err) : 0, err);
     if (!code)
         code = count(app, &c, err);
     sf_phase_begin(SF_PHASE_WRITE);

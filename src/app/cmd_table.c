@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "app/app.h"
+#include "app/explain.h"
 #include "app/file_lock.h"
 #include "app/info.h"
 #include "app/json.h"
@@ -82,29 +83,6 @@ static int prepare(const sf_app *app, sf_problem *problem, sf_error *err)
     return code ? code : sf_engine_estimate("table", problem, &options, &unused, err);
 }
 
-static int refuse_over(const sf_app *app, const sf_problem *problem, sf_error *err)
-{
-    char time[32], most[32];
-    double limit = (double)app->options.settings.refuse_over_ms / 1e3, seconds = estimate(app, problem).seconds;
-    if (limit <= 0 || seconds <= limit)
-        return 0;
-    return sf_fail(err, SF_ELIMIT, "building the table would take about %s, above the %s of --refuse-over",
-                   sf_seconds_text(seconds, time), sf_seconds_text(limit, most));
-}
-
-/* Rank 0, before any work: may the output be written, and is nobody else at it? */
-static int claim_output(const sf_app *app, sf_file_lock *lock, sf_error *err)
-{
-    const sf_settings *settings = &app->options.settings;
-    int code = sf_path_check_output(settings->output, err);
-    if (!code)
-        code = sf_file_lock_take(lock, settings->output, NULL, err);
-    if (!code && sf_path_exists(settings->output) && !settings->force)
-        code = sf_fail(err, SF_EEXIST, "%.300s exists; choose another output, or replace it with --force",
-                       settings->output);
-    return code;
-}
-
 static void say_done(const sf_app *app, const sf_map_table *maps, double start_s)
 {
     char text[32], time[32], size[32];
@@ -129,11 +107,11 @@ static int build(const sf_app *app, sf_error *err)
         return code;
     if (settings->explain)
         return sf_app_speaks(app) ? explain(app, &problem, err) : 0;
-    code = sf_comm_agree(&app->comm, refuse_over(app, &problem, err), err);
+    code = sf_comm_agree(&app->comm, sf_refuse_seconds(app, "building the table", estimate(app, &problem).seconds, err), err);
     if (!code && !options.memory_limit)
         code = sf_launch_memory(app, &options.memory_limit, err);
     if (!code)
-        code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? claim_output(app, &lock, err) : 0, err);
+        code = sf_comm_agree(&app->comm, sf_app_speaks(app) ? sf_path_claim(settings, &lock, err) : 0, err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)
         code = sf_maps_build_together(&app->comm, &maps, problem.lattice, problem.length, &options, err);

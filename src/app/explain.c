@@ -161,25 +161,32 @@ int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error 
     return sf_comm_agree(&app->comm, code, err);
 }
 
+int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err)
+{
+    const uint64_t limit = app->options.settings.refuse_over_ms;
+    char time[32], most[32];
+    if (limit == 0 || seconds * 1e3 <= (double)limit)
+        return 0;
+    return sf_fail(err, SF_ELIMIT, "%s would take about %s, above the %s of --refuse-over", what,
+                   sf_seconds_text(seconds, time), sf_seconds_text((double)limit / 1e3, most));
+}
+
 int sf_refuse_rest_over(const sf_app *app, const sf_problem *problem, size_t n, const char *engine, double left,
                         double *before_s, sf_error *err)
 {
-    uint64_t limit = app->options.settings.refuse_over_ms;
     estimate all[ENGINES_MAX];
     sf_engine_options options;
+    char what[64];
     take_options(app, problem, &options);
     if (engine[0])
         options.engine = engine;
-    int n_engines, best = limit ? estimate_all(app, problem, n, &options, all, &n_engines, NULL) : -1;
-    char time[32], most[32];
+    const bool limited = app->options.settings.refuse_over_ms > 0;
+    int n_engines, best = limited ? estimate_all(app, problem, n, &options, all, &n_engines, NULL) : -1;
     if (best < 0)
         return 0;
     *before_s += all[best].seconds * left;
-    if (*before_s * 1e3 <= (double)limit)
-        return 0;
-    return sf_fail(err, SF_ELIMIT, "engine %s would take about %s%s, above the %s of --refuse-over", all[best].name,
-                   sf_seconds_text(*before_s, time), left < 1 ? " for what is left" : "",
-                   sf_seconds_text((double)limit / 1e3, most));
+    snprintf(what, sizeof what, "%sengine %s", left < 1 ? "what is left for " : "", all[best].name);
+    return sf_refuse_seconds(app, what, *before_s, err);
 }
 
 int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)

@@ -7,6 +7,9 @@
 /* Collective. Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 
+/* SF_ELIMIT when --refuse-over was given and `what` would take longer. */
+int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err);
+
 /* SF_ELIMIT when --refuse-over was given and the estimate for n sequences is above it. */
 int sf_refuse_over(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 

@@ -54,6 +54,16 @@ int sf_path_check_output(const char *path, sf_error *err)
     return sf_fail(err, SF_EINPUT, "the output '%.300s' is a device, a pipe or a socket; name a file", path);
 }
 
+int sf_path_claim(const sf_settings *settings, sf_file_lock *lock, sf_error *err)
+{
+    int code = sf_path_check_output(settings->output, err);
+    if (!code)
+        code = sf_file_lock_take(lock, settings->output, NULL, err);
+    if (!code && sf_path_exists(settings->output) && !settings->force)
+        code = sf_fail(err, SF_EEXIST, "%.300s exists; choose another output, or replace it with --force", settings->output);
+    return code;
+}
+
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err)
 {
     return sf_file_lock_take(&paths->lock, paths->output, NULL, err);

@@ -29,6 +29,9 @@ bool sf_path_is_same(const char *a, const char *b);
 /* SF_EINPUT unless `path` names a file, or nothing yet: a rename would put a file in the place of a device, too. */
 int sf_path_check_output(const char *path, sf_error *err);
 
+/* For a file that is written at the end of the work: may --output be written, and is nobody else at it? Takes the lock. */
+int sf_path_claim(const sf_settings *settings, sf_file_lock *lock, sf_error *err);
+
 /* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the
  * holder when another job has it. It is given back by sf_run_paths_unlock, or by the death of the process. */
 int sf_run_paths_lock(sf_run_paths *paths, sf_error *err);

@@ -118,6 +118,21 @@ class Case(unittest.TestCase):
     def json(self, *words, **more):
         return json.loads(self.good(*words, "--format", "json", **more).out)
 
+    @staticmethod
+    def end(process):
+        process.kill()
+        process.communicate()
+
+    def begun(self, process, path):
+        """The process, which has made that file by now; when the test ends, it is ended."""
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(path):
+            self.assertIsNone(process.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return process
+
     def refused(self, *words, says=(), status=2, **more):
         """The command ends with the status and one line from starfold that has all of `says`."""
         result = run(*words, **more)

@@ -165,7 +165,7 @@ class LongEnumeration(Case):
         if not os.path.exists(self.output):
             kept = self.bytes(self.output + ".checkpoint")
             left, line = refused_seconds(ranks=2)
-            self.assertIn("for what is left", line)
+            self.assertIn("what is left for engine walk would take", line)
             self.assertLess(left, 0.8 * whole)
             self.assertEqual(self.bytes(self.output + ".checkpoint"), kept)
             self.good(*words)

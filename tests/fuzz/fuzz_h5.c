@@ -111,3 +111,20 @@ void fuzz_h5_attribute(hid_t object, const char *name, fuzz_source *source)
     H5Sclose(space);
     H5Tclose(type);
 }
+
+void fuzz_h5_edit(hid_t file, const char *name, const char *const targets[4], unsigned edit, fuzz_source *source)
+{
+    enum { SET, SET_MORE, RESHAPE, RETYPE, REMOVE, LINK };
+    if (edit == SET || edit == SET_MORE)
+        fuzz_h5_set(file, name, source, edit == SET ? 1 : 8);
+    else if (edit == RESHAPE || edit == RETYPE)
+        fuzz_h5_replace(file, name, source, edit == RETYPE);
+    else
+        H5Ldelete(file, name, H5P_DEFAULT);
+    if (edit != LINK)
+        return;
+    if (fuzz_byte(source) & 1)
+        H5Lcreate_soft(targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
+    else
+        H5Lcreate_hard(file, targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
+}

@@ -15,6 +15,10 @@ void fuzz_h5_set(hid_t file, const char *name, fuzz_source *source, unsigned n_b
 /* Puts another dataset in its place: other sizes, or another type. Chunked, so that vast sizes cost nothing. */
 void fuzz_h5_replace(hid_t file, const char *name, fuzz_source *source, bool retype);
 
+/* One of FUZZ_H5_EDITS edits to a dataset: its values, its shape, its type; gone, or a link to one of four targets. */
+enum { FUZZ_H5_EDITS = 6 };
+void fuzz_h5_edit(hid_t file, const char *name, const char *const targets[4], unsigned edit, fuzz_source *source);
+
 /* Sets an attribute to a short text or to a number, as they come. */
 void fuzz_h5_attribute(hid_t object, const char *name, fuzz_source *source);
 

@@ -9,52 +9,30 @@
 
 enum { EDITS_MAX = 6 };
 
-enum operation { SET, SET_MORE, RESHAPE, RETYPE, REMOVE, LINK, ATTRIBUTE, OPTION, N_OPERATIONS };
+/* An option, or where it is from. */
+static void edit_option(hid_t file, fuzz_source *source)
+{
+    const bool origin = fuzz_byte(source) & 1;
+    char option[8] = {(char)('a' + fuzz_byte(source) % 26), '\0'};
+    hid_t group = H5Gopen2(file, origin ? "/config/origin" : "/config", H5P_DEFAULT);
+    if (group < 0)
+        return;
+    fuzz_h5_attribute(group, fuzz_byte(source) & 1 ? "seed" : option, source);
+    H5Gclose(group);
+}
 
 static void edit(hid_t file, fuzz_source *source)
 {
     static const char *const roots[] = {"title", "schema", "state", "form"};
     static const char *const targets[] = {"/search/seed", "/", "/nowhere", "/config"};
     const char *name = sf_fields[fuzz_byte(source) % sf_n_fields].name;
-    switch ((enum operation)(fuzz_byte(source) % N_OPERATIONS)) {
-    case SET:
-        fuzz_h5_set(file, name, source, 1);
-        break;
-    case SET_MORE:
-        fuzz_h5_set(file, name, source, 8);
-        break;
-    case RESHAPE:
-        fuzz_h5_replace(file, name, source, false);
-        break;
-    case RETYPE:
-        fuzz_h5_replace(file, name, source, true);
-        break;
-    case REMOVE:
-        H5Ldelete(file, name, H5P_DEFAULT);
-        break;
-    case LINK:
-        H5Ldelete(file, name, H5P_DEFAULT);
-        if (fuzz_byte(source) & 1)
-            H5Lcreate_soft(targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
-        else
-            H5Lcreate_hard(file, targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
-        break;
-    case ATTRIBUTE:
+    const unsigned operation = fuzz_byte(source) % (FUZZ_H5_EDITS + 2);
+    if (operation < FUZZ_H5_EDITS)
+        fuzz_h5_edit(file, name, targets, operation, source);
+    else if (operation == FUZZ_H5_EDITS)
         fuzz_h5_attribute(file, roots[fuzz_byte(source) % 4], source);
-        break;
-    case OPTION: {
-        const bool origin = fuzz_byte(source) & 1;
-        char option[8] = {(char)('a' + fuzz_byte(source) % 26), '\0'};
-        hid_t group = H5Gopen2(file, origin ? "/config/origin" : "/config", H5P_DEFAULT);
-        if (group >= 0) {
-            fuzz_h5_attribute(group, fuzz_byte(source) & 1 ? "seed" : option, source);
-            H5Gclose(group);
-        }
-        break;
-    }
-    case N_OPERATIONS:
-        break;
-    }
+    else
+        edit_option(file, source);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

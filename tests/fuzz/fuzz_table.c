@@ -11,8 +11,6 @@
 
 enum { LENGTH = 9, EDITS_MAX = 6, SEAL_SIZE = 48 };
 
-enum operation { SET, SET_MORE, RESHAPE, RETYPE, REMOVE, LINK, TITLE, N_OPERATIONS };
-
 static void write_table(const char *path, const sf_map_table *maps, const char *letters)
 {
     static uint8_t bytes[SF_TABLE_PACKED_MAX];
@@ -58,35 +56,11 @@ static void edit(hid_t file, fuzz_source *source)
         "/provenance/version"};
     static const char *const targets[] = {"/table/maps", "/", "/nowhere", "/maps"};
     const char *name = names[fuzz_byte(source) % (sizeof names / sizeof names[0])];
-    switch ((enum operation)(fuzz_byte(source) % N_OPERATIONS)) {
-    case SET:
-        fuzz_h5_set(file, name, source, 1);
-        break;
-    case SET_MORE:
-        fuzz_h5_set(file, name, source, 8);
-        break;
-    case RESHAPE:
-        fuzz_h5_replace(file, name, source, false);
-        break;
-    case RETYPE:
-        fuzz_h5_replace(file, name, source, true);
-        break;
-    case REMOVE:
-        H5Ldelete(file, name, H5P_DEFAULT);
-        break;
-    case LINK:
-        H5Ldelete(file, name, H5P_DEFAULT);
-        if (fuzz_byte(source) & 1)
-            H5Lcreate_soft(targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
-        else
-            H5Lcreate_hard(file, targets[fuzz_byte(source) % 4], file, name, H5P_DEFAULT, H5P_DEFAULT);
-        break;
-    case TITLE:
+    const unsigned operation = fuzz_byte(source) % (FUZZ_H5_EDITS + 1);
+    if (operation < FUZZ_H5_EDITS)
+        fuzz_h5_edit(file, name, targets, operation, source);
+    else
         fuzz_h5_attribute(file, "title", source);
-        break;
-    case N_OPERATIONS:
-        break;
-    }
 }
 
 static void read_table(const char *path, bool unedited, bool digest)

@@ -2,80 +2,37 @@
 """`enumerate --output`, with its records of finished parts, and `census --output`, with one call going wrong: the disk
 full, over quota, bad, a write torn, a kill, an allocation refused; and every wish to stop. One line tells, nothing half
 written stands under a name, no rank is left, and the same command ends with the same bytes."""
-import errno
 import os
-import random
-import shutil
 import signal
-import sys
-import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, outlived, ranks_of, run, start  # noqa: E402
+from faulty import SEED, Faulty
+from starfold_app import outlived, ranks_of, run, start
 
-# Where LD_PRELOAD can name it: it takes a blank or a colon in a path for the end of it.
-SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")
-SHIM = shutil.copy(os.environ["STARFOLD_FAULT_SHIM"], SHIM_FOLDER.name)
-ALL = os.environ.get("STARFOLD_TORTURE") == "all"
-SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 CHAINS = ["HPHPPHHPHPPHPHHP", "HHPPHPPHPPHPPHPP", "PPHHPPHHPPHHPPHH"]
 DEAR = "HPHPPHHPHPPHPHHPPHPHHPPHPPHHPHPP"  # minutes, in parts of milliseconds
 PATIENCE_S = 20
-NAMES = {name: os.strerror(getattr(errno, name)) for name in ("ENOSPC", "EDQUOT", "EIO")}
 
 
-class Answers(Case):
+class Answers(Faulty):
     def setUp(self):
         super().setUp()
-        self.random = random.Random(SEED)
-        self.work = self.path("work")
         self.output = os.path.join(self.work, "a.h5")
-        os.mkdir(self.work)
-
-    @staticmethod
-    def bytes_of(path):
-        with open(path, "rb") as file:
-            return file.read()
-
-    def clear(self):
-        shutil.rmtree(self.work)
-        os.mkdir(self.work)
 
 
 class Faults(Answers):
-    def fault(self, words, how, at, folder, sticky, ranks, rank):
-        fault = {"LD_PRELOAD": SHIM, "FAULT_FOLDER": folder or self.work, "FAULT_HOW": how, "FAULT_AT": str(at),
-                 "FAULT_RANK": str(rank), "FAULT_COUNT": self.path("count")}
-        if sticky:
-            fault["FAULT_STICKY"] = "1"
-        begin = time.monotonic()
-        result = run(*words, env=fault, ranks=ranks, timeout=120)
-        self.assertLess(time.monotonic() - begin, PATIENCE_S, f"{self.what}: {result}")
-        return result
-
     def try_all(self, words, again, how, few, kept=(), folder=None, sticky=False, ranks=0, rank=0):
         self.clear()
-        self.what = "counting"
-        result = self.fault(words, "none", 0, folder, False, ranks, rank)
-        self.assertEqual(result.status, 0, result)
-        whole, total = self.bytes_of(self.output), int(self.bytes_of(self.path("count")))
-        step = 1 if ALL and not ranks else max(1, total // few)
+        total = self.count(words, folder, ranks, rank)
+        whole = self.bytes_of(self.output)
         failed = 0
-        for at in range(1 + self.random.randrange(step), total + 1, step):
+        for at in self.calls(total, few, ranks):
             self.what = f"{words[0]}, {how} at call {at} of {total}, {ranks} ranks, seed {SEED}"
             self.clear()
             result = self.fault(words, how, at, folder, sticky, ranks, rank)
             failed += result.status != 0
-            if how in ("kill", "torn"):
-                self.assertIn(result.status, (-9, 137, 0), f"{self.what}: {result}")
-            elif result.status != 0:  # what is only a courtesy may fail unheard
-                lines = result.err.splitlines()
-                self.assertEqual((result.status, len(lines)), (1, 1), f"{self.what}: {result}")
-                self.assertTrue(lines[0].startswith("starfold: rank " if ranks else "starfold: "), f"{self.what}: {result}")
-                self.assertIn(NAMES.get(how, "memory"), lines[0], self.what)
-                self.assertLessEqual(set(os.listdir(self.work)), {"a.h5", *kept}, f"{self.what}: {result}")
+            self.check(result, how, ranks, {"a.h5", *kept})
             if os.path.exists(self.output):
                 self.assertTrue(self.bytes_of(self.output) == whole, f"{self.what}: {result}")
             for name in set(kept) & set(os.listdir(self.work)):
@@ -125,18 +82,7 @@ class Stops(Answers):
         words = ["enumerate", "--quiet", "--engine", "walk", "--threads", "1", DEAR, "--output",
                  self.output, "--checkpoint-seconds", "0.05", *more]
         process = start(*words, **how)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + 60
-        while not os.path.exists(self.output + ".checkpoint"):
-            self.assertIsNone(process.poll(), "it ended by itself")
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.communicate()
+        return self.begun(process, self.output + ".checkpoint")
 
     def ended(self, process, says, left=("a.h5.checkpoint", "a.h5.checkpoint.previous")):
         out, err = process.communicate(timeout=PATIENCE_S)

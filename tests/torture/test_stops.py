@@ -31,18 +31,7 @@ class Stops(Case):
         for name in os.listdir(self.folder):
             os.remove(self.path(name))
         process = start("run", "--output", self.output, "--quiet", "--threads", "1", *words, **more)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + 60
-        while not os.path.exists(self.output + waits_for):
-            self.assertIsNone(process.poll(), "it ended by itself")
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.communicate()
+        return self.begun(process, self.output + waits_for)
 
     def ended(self, process, says, within=PROMPT_S):
         begin = time.monotonic()

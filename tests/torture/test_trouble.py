@@ -128,18 +128,7 @@ class Jobs(Case):
 
     def begin(self, **more):
         process = start("run", "--output", self.output, *ENDLESS, "--checkpoint-interval", "20", **more)
-        self.addCleanup(self.end, process)
-        deadline = time.monotonic() + 60
-        while not os.path.exists(self.output + ".checkpoint.previous"):
-            self.assertIsNone(process.poll(), "it ended by itself")
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return process
-
-    @staticmethod
-    def end(process):
-        process.kill()
-        process.communicate()
+        return self.begun(process, self.output + ".checkpoint.previous")
 
     def test_two_jobs(self):
         """The second is refused, on every number of ranks, and disturbs nothing; a lock of the dead holds nobody up."""
