@@ -102,15 +102,19 @@ static int explain_json(const sf_problem *problem, size_t n, const estimate *all
     return sf_json_print(document, err);
 }
 
-static const char *parts_text(size_t parts, char text[64])
+/* How long a part takes is told, as a time limit must leave room for some. */
+static const char *parts_text(const sf_engine_cost *cost, char text[96])
 {
-    snprintf(text, 64, ", %zu part%s a sequence", parts, parts == 1 ? "" : "s");
-    return parts ? text : "";
+    char each[64] = "", time[32];
+    if (cost->parts > 1 && !cost->guess)
+        snprintf(each, sizeof each, " of %s", sf_seconds_text(cost->sequence_s / (double)cost->parts, time));
+    snprintf(text, 96, ", %zu part%s%s a sequence", cost->parts, cost->parts == 1 ? "" : "s", each);
+    return cost->parts ? text : "";
 }
 
 static void print_engine(const estimate *e, bool chosen, const sf_app *app, const sf_table_place *place)
 {
-    char time[32], memory[32], node[32], where[32], parts[64];
+    char time[32], memory[32], node[32], where[32], parts[96];
     if (e->code) {
         printf("  %-8s cannot: %s\n", e->name, e->why);
         return;
@@ -122,7 +126,7 @@ static void print_engine(const estimate *e, bool chosen, const sf_app *app, cons
         printf(", %s a node", sf_bytes_text(node_bytes(e, place), node));
     if (app->comm.size > 1 && strcmp(e->name, "table") == 0)
         printf(" (%s)", sf_table_place_text(place, where));
-    printf("%s%s\n", parts_text(e->cost.parts, parts), chosen ? "  <- would be taken" : "");
+    printf("%s%s\n", parts_text(&e->cost, parts), chosen ? "  <- would be taken" : "");
 }
 
 static int explain(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
