@@ -188,8 +188,9 @@ static void check_reversal(const lattice_case *lattice, int from, int to)
     const kernel_case *kernel = &kernels[sf_isa_get()];
     for (int length = from; length <= to; length++) {
         uint64_t sum = 0;
-        const int tail = lattice->tail_min + (int)(test_random(&random) % 3);
-        const int other_tail = lattice->tail_min + (int)(test_random(&random) % 3);
+        const unsigned n_tails = lattice->dimension == 2 ? 3 : CUBIC_TAIL_MAX - CUBIC_TAIL_MIN + 1;
+        const int tail = lattice->tail_min + (int)(test_random(&random) % n_tails);
+        const int other_tail = lattice->tail_min + (int)(test_random(&random) % n_tails);
         random_chain(&random, length, h);
         for (int k = 0; k < length; k++)
             reversed[k] = h[length - 1 - k];

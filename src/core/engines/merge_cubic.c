@@ -73,81 +73,18 @@ static void visit_mask(cubic_geometry *geometry, int n, int x, int y, int z)
     }
 }
 
-/* Number of a near site, -1 for the head. */
-static int near_number(int x, int y, int z)
+/* Neighbours among the packed sites: those of the head come first, in the order of the steps. */
+static void ball_init(cubic_geometry *geometry)
 {
-    int n = 0;
-    for (int k = -3; k <= 3; k++) {
-        for (int j = -3; j <= 3; j++) {
-            const int most = 3 - abs(j) - abs(k);
-            if (j == y && k == z)
-                return x == 0 && y == 0 && z == 0 ? -1 : n + x + most;
-            n += most >= 0 ? 2 * most + 1 : 0;
-        }
+    int site[CUBIC_BALL], n = 0;
+    for (int i = 0; i < CUBIC_BALL; i++) {
+        site[i] = 8 * geometry->pack_byte[i / 64][i % 64] + geometry->pack_bit[i / 64][i % 64] % 8;
+        geometry->packed[site[i]] = (uint8_t)i;
     }
-    return -1;
-}
-
-static void near_row(cubic_geometry *geometry, int row, int first, int y, int z)
-{
-    const int most = 3 - abs(y) - abs(z);
-    geometry->row_mask[row] = (uint8_t)((1u << (2 * most + 1)) - 1);
-    geometry->row_bit[row] = (uint8_t)first;
-    for (int x = -most; x <= most; x++) {
-        const int n = first + x + most;
+    geometry->packed[0] = CUBIC_BALL;
+    for (; n < 128; n++) {
         for (int d = 0; d < 6; d++)
-            set_place(geometry->near_byte[d], geometry->near_bit[d], n,
-                      torus(x + sf_cubic_step[d][0], y + sf_cubic_step[d][1], z + sf_cubic_step[d][2]));
-        if (distance(x, y, z) == 1)
-            geometry->near_first |= (uint64_t)1 << n;
-        if (distance(x, y, z) == 2)
-            geometry->near_second |= (uint64_t)1 << n;
-    }
-    for (int d = 0; d < 6; d++)
-        geometry->row_site[d][row] =
-            (uint16_t)torus(sf_cubic_step[d][0] - most, y + sf_cubic_step[d][1], z + sf_cubic_step[d][2]);
-}
-
-static void near_init(cubic_geometry *geometry)
-{
-    int row = 0, first = 0;
-    for (int z = -3; z <= 3; z++) {
-        for (int y = -3; y <= 3; y++) {
-            const int most = 3 - abs(y) - abs(z);
-            if (most < 0)
-                continue;
-            near_row(geometry, row++, first, y, z);
-            first += 2 * most + 1;
-        }
-    }
-}
-
-static void pair_init(cubic_geometry *geometry, int n, const int *s, const int *t)
-{
-    const uint64_t nowhere = 0x3f3f3f3f3f3f3f00u;
-    const int x = s[0] + t[0], y = s[1] + t[1], z = s[2] + t[2];
-    const int a = near_number(s[0], s[1], s[2]), b = near_number(x, y, z);
-    geometry->pair[n] = (uint64_t)1 << a | (uint64_t)1 << b;
-    geometry->pair_first[n] = nowhere | (uint64_t)a;
-    geometry->pair_second[n] = nowhere | (uint64_t)b;
-    for (int third = 0; third < 6; third++) {
-        const int *u = sf_cubic_step[third];
-        const int c = near_number(x + u[0], y + u[1], z + u[2]);
-        if (c >= 0 && c != a)
-            geometry->pair_next[n] |= (uint64_t)1 << c;
-    }
-}
-
-static void pairs_init(cubic_geometry *geometry)
-{
-    int n = 0;
-    for (int i = 0; i < 36; i++) {
-        if (i / 6 % 3 != i % 3 || i / 6 == i % 6) /* not back again */
-            pair_init(geometry, n++, sf_cubic_step[i / 6], sf_cubic_step[i % 6]);
-    }
-    for (; n < CUBIC_PAIRS; n++) {
-        geometry->pair[n] = (uint64_t)1 << 63;
-        geometry->pair_first[n] = geometry->pair_second[n] = 0x3f3f3f3f3f3f3f3fu;
+            geometry->ball_beside[n][d] = geometry->packed[(site[n] + sf_cubic_turn[d]) & (CUBIC_TORUS - 1)];
     }
 }
 
@@ -160,8 +97,7 @@ void sf_cubic_geometry_init(cubic_geometry *geometry)
     n = 1;
     for (int radius = 1; radius <= RADIUS + 1; radius++)
         for_sphere(geometry, radius, visit_mask, &n);
-    near_init(geometry);
-    pairs_init(geometry);
+    ball_init(geometry);
 }
 
 /* ---- the sequence ---- */

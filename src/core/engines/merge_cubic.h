@@ -14,16 +14,14 @@
 
 enum {
     CUBIC_TORUS = 512,
-    CUBIC_TAIL_MIN = 4, /* shorter tails are counted, not looked up */
+    CUBIC_TAIL_MIN = 5, /* shorter tails are counted, not looked up */
     CUBIC_TAIL_MAX = 6,
     CUBIC_LENGTH_MIN = CUBIC_TAIL_MIN + 3,
     CUBIC_LENGTH_MAX = 26, /* all counts fit 64 bits: fewer than 2^52 conformations */
     CUBIC_CONTACTS = 128,  /* entries of a histogram of contacts, with room for a tail's */
     CUBIC_WORDS = 6,       /* the 376 sites within 6 steps but for the head, packed by distance: 6 beside */
                            /* the head in the order of the steps, 128 within 4 steps, 230 within 5 */
-    CUBIC_NEAR = 63,       /* sites within 3 steps, the head among them, in rows along x */
-    CUBIC_ROWS = 25,       /* such rows */
-    CUBIC_PAIRS = 32,      /* walks of two steps: 30, and two that never fit */
+    CUBIC_BALL = 230,
     CUBIC_GRID = 2 * CUBIC_LENGTH_MAX + 2,
     CUBIC_GRID_SITES = CUBIC_GRID * CUBIC_GRID * CUBIC_GRID,
     CUBIC_MASKS = 576 /* sites within 7 steps, and 0 for all others */
@@ -40,16 +38,8 @@ typedef struct cubic_geometry {
     uint64_t head_beside[8], even[8];           /* sites beside the head; at even distance within 6 steps */
     uint8_t pack_byte[CUBIC_WORDS][64];         /* of the torus, where each packed site lies */
     uint8_t pack_bit[CUBIC_WORDS][64];          /* 8 (i mod 8) + the bit in that byte */
-    uint8_t near_byte[6][64];                   /* the same for the near sites of the child in each direction */
-    uint8_t near_bit[6][64];
-    uint16_t row_site[6][CUBIC_ROWS];  /* first site on the torus of a row of near sites of that child */
-    uint8_t row_mask[CUBIC_ROWS];      /* a bit for each site of the row */
-    uint8_t row_bit[CUBIC_ROWS];       /* number of its first site among the near ones */
-    uint64_t near_first, near_second;  /* near sites at distance 1 and 2 */
-    uint64_t pair[CUBIC_PAIRS];        /* sites of both steps, as a set of near sites; bit 63: never fits */
-    uint64_t pair_next[CUBIC_PAIRS];   /* sites for a third step */
-    uint64_t pair_first[CUBIC_PAIRS];  /* lowest byte: near site of the first step; the other bytes are 63 */
-    uint64_t pair_second[CUBIC_PAIRS]; /* ... of the second */
+    uint8_t ball_beside[128][6];       /* packed sites beside each one within 4 steps; CUBIC_BALL is the head */
+    uint8_t packed[CUBIC_TORUS];       /* packed number of a site within 5 steps */
     uint16_t mask[CUBIC_GRID_SITES];   /* mask id of a grid site, the head in the middle */
 } cubic_geometry;
 

@@ -1,7 +1,7 @@
 /* The kernel of tail merging on the cubic lattice, compiled once for each instruction set: the including file defines
  * CUBIC_COUNT, the name of the function. Everything else is static. What is merged and why is told in
- * merge_square_kernel.h; here is the prefix, backwards from the head, in _tail.h the look-ups, in _direct.h the last
- * four steps.
+ * merge_square_kernel.h; here is the prefix, backwards from the head, in _batch.h the tails of many prefixes at a time,
+ * in _tail.h their keys, in _five.h the last five steps.
  *
  * The last residues of a prefix, its far end, often touch nothing that the tail sees. So they are collected: as long as
  * the key stays, only the contacts of the prefixes are counted, and the tails are looked up once for all of them.
@@ -12,11 +12,9 @@
 #ifndef SF_CORE_MERGE_CUBIC_KERNEL_H
 #define SF_CORE_MERGE_CUBIC_KERNEL_H
 
-#include "core/engines/merge_cubic_tail.h"
+#include "core/engines/merge_cubic_batch.h"
 
 enum {
-    QUEUE = 8,
-    COLLECTED = 16,
     COLLECT_FROM = 2,
     GRID_HEAD = CUBIC_GRID_SITES / 2 + CUBIC_GRID * CUBIC_GRID / 2 + CUBIC_GRID / 2
 };
@@ -28,20 +26,11 @@ static const int grid_step[6] = {1, CUBIC_GRID, CUBIC_GRID *CUBIC_GRID, -1, -CUB
 static const int choice_of[4][6] = {{0}, {0, 1}, {0, 1, 3, 4, 2}, {0, 1, 2, 3, 4, 5}};
 static const int n_choices[4] = {0, 2, 5, 6};
 
-typedef struct queued {
-    board board;
-    tail_key key;
-    uint8_t *slot;
-    uint64_t *contacts; /* where the tails without own contacts go */
-    int n;
-    uint32_t times[COLLECTED]; /* prefixes by contacts above that */
-} queued;
-
 /* Prefixes that see the same. */
 typedef struct collector {
     board board;
     tail_key key;
-    plane reached, relevant;
+    sight sees;
     int contacts; /* of times[0] */
     uint32_t times[COLLECTED];
     bool used;
@@ -54,8 +43,7 @@ typedef struct grid_site {
 typedef struct prefix_walk {
     kernel kernel;
     grid_site grid[CUBIC_GRID_SITES];
-    queued queue[QUEUE]; /* leaves whose table entries are on their way */
-    int n_queued;
+    tail_batch batch;
     size_t first, last, next; /* pieces */
     const volatile int *stop;
     bool stopped;
@@ -65,68 +53,46 @@ typedef struct prefix_walk {
 
 /* ---- leaves ---- */
 
-CUBIC_INLINE void key_at_tail(const kernel *k, const board *b, tail_key *key, plane *reached, plane *relevant)
-{
-    if (k->job->tail == 4)
-        tail_key_make(k, 4, b, key, reached, relevant);
-    else if (k->job->tail == 5)
-        tail_key_make(k, 5, b, key, reached, relevant);
-    else
-        tail_key_make(k, 6, b, key, reached, relevant);
-}
-
-static void leaf_add(const kernel *k, const queued *q)
-{
-    const counts value = k->job->tail == 4   ? tail_counts(k, 4, &q->board, &q->key, q->slot, 0)
-                         : k->job->tail == 5 ? tail_counts(k, 5, &q->board, &q->key, q->slot, 0)
-                                             : tail_counts(k, 6, &q->board, &q->key, q->slot, 0);
-    uint16_t count[N_COUNTS];
-    memcpy(count, &value, sizeof count);
-    for (int m = 0; m < q->n; m++) {
-        if (q->times[m] == 0)
-            continue;
-        uint64_t *contacts = q->contacts + m;
-        for (int i = 0; i < N_COUNTS; i++)
-            contacts[i] += q->times[m] * count[i]; /* below 2^32: a hundred times some 17,000 */
-    }
-}
-
 static void queue_flush(prefix_walk *walk)
 {
-    for (int i = 0; i < walk->n_queued; i++)
-        leaf_add(&walk->kernel, &walk->queue[i]);
-    walk->n_queued = 0;
+    tail_batch_count(&walk->kernel, &walk->batch);
     if (walk->stop && *walk->stop)
         walk->stopped = true;
 }
 
-/* The next place in the queue, its slot on its way once the key is in. */
+/* The next place in the queue, its entry on its way once the key is in. */
 static queued *queue_next(prefix_walk *walk)
 {
-    if (walk->n_queued == QUEUE)
+    if (walk->batch.n_queued == QUEUE)
         queue_flush(walk);
-    return &walk->queue[walk->n_queued++];
+    return &walk->batch.queue[walk->batch.n_queued++];
 }
 
 static void queue_fetch(const prefix_walk *walk, queued *q)
 {
     const int tail = walk->kernel.job->tail;
     walk->kernel.workspace->stats.leaves++;
-    q->slot = tail == 4   ? tail_slot(&walk->kernel, 4, &q->key)
-              : tail == 5 ? tail_slot(&walk->kernel, 5, &q->key)
-                          : tail_slot(&walk->kernel, 6, &q->key);
-    tail_prefetch(tail, q->slot);
+    q->entry = tail == 5 ? tail_slot(&walk->kernel, 5, &q->key) : tail_slot(&walk->kernel, 6, &q->key);
+    tail_prefetch(tail, q->entry);
+}
+
+CUBIC_INLINE void key_at_tail(const kernel *k, const board *b, tail_key *key, sight *sees)
+{
+    if (k->job->tail == 5)
+        tail_key_make(k, 5, b, key, sees);
+    else
+        tail_key_make(k, 6, b, key, sees);
 }
 
 static void leaf(prefix_walk *walk, const board *b, uint64_t *contacts)
 {
-    plane reached, relevant;
+    sight sees;
     queued *q = queue_next(walk);
     q->board = *b;
     q->contacts = contacts;
     q->n = 1;
     q->times[0] = 1;
-    key_at_tail(&walk->kernel, b, &q->key, &reached, &relevant);
+    key_at_tail(&walk->kernel, b, &q->key, &sees);
     queue_fetch(walk, q);
 }
 
@@ -240,7 +206,7 @@ static void flat_tail(prefix_walk *walk, int k, int from, int contacts)
 
 static void collector_begin(const prefix_walk *walk, collector *c, int contacts)
 {
-    key_at_tail(&walk->kernel, &c->board, &c->key, &c->reached, &c->relevant);
+    key_at_tail(&walk->kernel, &c->board, &c->key, &c->sees);
     memset(c->times, 0, sizeof c->times);
     c->contacts = contacts;
     c->used = false;
@@ -271,9 +237,9 @@ static void collect_from(prefix_walk *walk, int j, int from, int contacts, colle
         if (walk->grid[site].occupied)
             continue;
         const int with = contacts + gain_at(walk, site, j, j + 1), mask = geometry->mask[site];
-        plane touched = load_plane(geometry->cell[mask]) & c->reached;
+        plane touched = load_plane(geometry->cell[mask]) & c->sees.reached;
         if (h)
-            touched |= load_plane(geometry->beside[mask]) & c->relevant;
+            touched |= load_plane(geometry->beside[mask]) & c->sees.relevant;
         const bool seen = mask != 0 && any(touched);
         if (j == 0 && !seen) {
             c->times[with - c->contacts]++;

@@ -1,17 +1,18 @@
-/* Tails of 4, 5 and 6 residues: keys and look-ups. What a tail of r residues sees is told in merge_square_kernel.h;
- * here no site is taken for dead (that did not pay), and three planes count the H beside a site. A key is two of them,
- * packed, with the blocked sites in both; sites with 3 or more H are rare and written down apart. */
+/* Tails of 5 and 6 residues: keys and tables. What a tail of r residues sees is told in merge_square_kernel.h; here no
+ * site is taken for dead (that did not pay), and three planes count the H beside a site. A key is two of them, packed,
+ * with the blocked sites in both; sites with 3 or more H are rare and written down apart. It says all that a tail
+ * needs to be counted. */
 #ifndef SF_CORE_MERGE_CUBIC_TAIL_H
 #define SF_CORE_MERGE_CUBIC_TAIL_H
 
-#include "core/engines/merge_cubic_direct.h"
+#include "core/engines/merge_cubic_five.h"
 
 #define CODE_NONE (~(uint64_t)0 >> 16) /* too many sites to write down: not kept */
 
 #if CUBIC_AVX512
-enum { KEY_WORDS = 2 * CUBIC_WORDS, KEY_WORDS_4 = 4 };
+enum { KEY_WORDS = 2 * CUBIC_WORDS };
 #else
-enum { KEY_WORDS = 16, KEY_WORDS_4 = 16 }; /* whole planes: packing bit by bit takes longer */
+enum { KEY_WORDS = 16 }; /* whole planes: packing bit by bit takes longer */
 #endif
 
 typedef struct tail_key {
@@ -20,28 +21,29 @@ typedef struct tail_key {
     uint64_t header; /* epoch, and above it the code of the rare sites */
 } tail_key;
 
-typedef struct entry_4 {
-    uint64_t header;
-    uint16_t count[12];
-    uint64_t key[KEY_WORDS_4];
-} entry_4;
+enum { ENTRY_COUNTS = 28, PENDING = 0xffff };
 
-typedef struct entry_long {
+typedef struct tail_entry {
     uint64_t header;
-    uint16_t count[28]; /* at most 4 x 6 + 1 contacts */
+    uint16_t count[ENTRY_COUNTS]; /* at most 4 x 6 + 1 contacts; [0] a number in the batch while the last is PENDING */
     uint64_t key[KEY_WORDS];
-} entry_long;
+} tail_entry;
+
+/* What a head sees: sites that are in reach, those whose number of H matters, and the rare ones among these. */
+typedef struct sight {
+    plane reached, relevant, three, fours;
+} sight;
 
 /* Words of a key. */
 CUBIC_INLINE int key_words(const int r)
 {
-    return CUBIC_AVX512 ? (r == 4 ? 4 : r == 5 ? 8 : 12) : KEY_WORDS;
+    return CUBIC_AVX512 ? (r == 5 ? 8 : 12) : KEY_WORDS;
 }
 
 /* Bytes from entry to entry, whole cache lines. */
 CUBIC_INLINE size_t entry_bytes(const int r)
 {
-    return CUBIC_AVX512 ? (r == 4 ? 64 : r == 5 ? 128 : 192) : 192;
+    return CUBIC_AVX512 && r == 5 ? 128 : 192;
 }
 
 /* The two planes of a key, and a hash that is the same on every machine. */
@@ -82,9 +84,8 @@ static uint64_t rare_code(const plane *three, const plane *ones, const plane *fo
     return code;
 }
 
-/* The key of tails of r residues; *reached and *relevant are the sites whose occupation and whose numbers matter. */
-CUBIC_INLINE void tail_key_make(const kernel *k, const int r, const board *b, tail_key *key, plane *reached,
-                                plane *relevant)
+/* The key of tails of r residues, and what the head sees. */
+CUBIC_INLINE void tail_key_make(const kernel *k, const int r, const board *b, tail_key *key, sight *sees)
 {
     const cubic_geometry *geometry = k->job->geometry;
     const cubic_level *level = &k->job->level[r];
@@ -112,20 +113,19 @@ CUBIC_INLINE void tail_key_make(const kernel *k, const int r, const board *b, ta
     key->header = k->workspace->epoch;
     if (__builtin_expect(any(three | fours), 0))
         key->header |= rare_code(&three, &ones, &fours) << 16;
-    *reached = seen;
-    *relevant = h;
+    *sees = (sight){.reached = seen, .relevant = h, .three = three, .fours = fours};
 }
 
-CUBIC_INLINE uint8_t *tail_slot(const kernel *k, const int r, const tail_key *key)
+CUBIC_INLINE tail_entry *tail_slot(const kernel *k, const int r, const tail_key *key)
 {
     const merge_table *table = &k->workspace->table[r];
-    return table->entries + (key->hash & table->mask) * entry_bytes(r);
+    return (tail_entry *)(void *)(table->entries + (key->hash & table->mask) * entry_bytes(r));
 }
 
-CUBIC_INLINE void tail_prefetch(const int r, const uint8_t *slot)
+CUBIC_INLINE void tail_prefetch(const int r, const tail_entry *entry)
 {
     for (size_t line = 0; line < entry_bytes(r); line += 64)
-        __builtin_prefetch(slot + line);
+        __builtin_prefetch((const uint8_t *)entry + line);
 }
 
 CUBIC_INLINE bool words_equal(const uint64_t *a, const uint64_t *b, const int n)
@@ -136,106 +136,38 @@ CUBIC_INLINE bool words_equal(const uint64_t *a, const uint64_t *b, const int n)
     return differ == 0;
 }
 
-/* Masks that let through the counts of an entry read `gain` places early. */
-CUBIC_INLINE counts16 kept_16(counts16 c, int gain)
+CUBIC_INLINE bool entry_is(const tail_entry *entry, uint64_t header, const uint64_t *word, const int r)
 {
-    static const uint16_t pass[5 + 16 + 5] = {0,      0,      0,      0,      0xffff, 0xffff, 0xffff,
-                                              0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-                                              0xffff, 0xffff, 0,      0,      0,      0};
-    return c & *(const counts16_unaligned *)(pass + 4 - gain);
+    return entry->header == header && words_equal(entry->key, word, key_words(r));
 }
 
-CUBIC_INLINE counts kept_32(counts c, int gain)
+/* Number in the batch of the tail that an entry waits for, or -1. */
+CUBIC_INLINE int entry_pending(const tail_entry *entry)
 {
-    static const uint16_t pass[4 + 32 + 4] = {0,      0,      0,      0,      0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-                                              0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-                                              0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
-                                              0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0,      0,      0,      0};
-    return c & *(const counts_unaligned *)(pass + 4 - gain);
+    return entry->count[ENTRY_COUNTS - 1] == PENDING ? entry->count[0] : -1;
 }
 
-static counts count_5(const kernel *k, const board *b);
-static counts count_6(const kernel *k, const board *b);
-
-/* The tails of r residues, moved up by gain <= 4. */
-CUBIC_INLINE counts tail_counts(const kernel *k, const int r, const board *b, const tail_key *key, uint8_t *slot,
-                                int gain)
+CUBIC_INLINE counts entry_counts(const tail_entry *entry)
 {
-    merge_stats *stats = &k->workspace->stats;
-    entry_4 *four = (entry_4 *)(void *)slot;
-    entry_long *longer = (entry_long *)(void *)slot;
-    stats->look_ups[r]++;
-    if (r == 4) {
-        if (four->header == key->header && words_equal(four->key, key->word, KEY_WORDS_4))
-            return counts_widen(kept_16(*(const counts16_unaligned *)(four->count - gain), gain));
-    } else if (longer->header == key->header && words_equal(longer->key, key->word, key_words(r)))
-        return kept_32(*(const counts_unaligned *)(longer->count - gain), gain);
-    stats->misses[r]++;
-    counts value = r == 4 ? count_4(k, b) : r == 5 ? count_5(k, b) : count_6(k, b);
-    if (key->header >> 16 == CODE_NONE)
-        return counts_shift(value, gain);
-    uint16_t count[N_COUNTS];
-    memcpy(count, &value, sizeof count);
-    if (r == 4) {
-        uint64_t above[5];
-        memcpy(above, count + 12, sizeof above); /* at most 17 contacts */
-        if ((above[0] | above[1] | above[2] | above[3] | above[4]) == 0) {
-            four->header = key->header;
-            memcpy(four->count, count, sizeof four->count);
-            memcpy(four->key, key->word, sizeof four->key);
-        }
-    } else {
-        longer->header = key->header;
-        memcpy(longer->count, count, sizeof longer->count);
-        memcpy(longer->key, key->word, (size_t)key_words(r) * sizeof *longer->key);
-    }
-    return counts_shift(value, gain);
+    counts c = {0};
+    memcpy(&c, entry->count, sizeof entry->count);
+    return c;
 }
 
-/* Counts of the tails of r residues, r = 5 or 6. */
-CUBIC_INLINE counts count_any(const kernel *k, const int r, const board *b)
+/* The entry becomes that of a key, its counts those of tail `number` of the batch, which come later. */
+CUBIC_INLINE void entry_begin(tail_entry *entry, uint64_t header, const uint64_t *word, const int r, int number)
 {
-    const cubic_geometry *geometry = k->job->geometry;
-    const cubic_level *level = &k->job->level[r];
-    const unsigned open = ~beside_head(geometry, b->occupied) & 63;
-    const unsigned ones = level->next_h ? beside_head(geometry, b->ones) : 0,
-                   twos = level->next_h ? beside_head(geometry, b->twos) : 0,
-                   fours = level->next_h ? beside_head(geometry, b->fours) : 0;
-    const plane head = {1};
-    board placed = *b, child[6];
-    tail_key key[6];
-    uint8_t *slot[6] = {NULL};
-    plane reached, relevant;
-    placed.occupied |= head;
-    if (level->head_h)
-        board_count_h(&placed, load_plane(geometry->head_beside));
-#pragma GCC unroll 6
-    for (int d = 0; d < 6; d++) {
-        if (!(open >> d & 1))
-            continue;
-        board_turn(&placed, d, &child[d]);
-        tail_key_make(k, r - 1, &child[d], &key[d], &reached, &relevant);
-        slot[d] = tail_slot(k, r - 1, &key[d]);
-        tail_prefetch(r - 1, slot[d]);
-    }
-    counts sum = {0};
-    for (unsigned left = open; left; left &= left - 1) {
-        const int d = __builtin_ctz(left);
-        const int gain = (int)((ones >> d & 1) + 2 * (twos >> d & 1) + 4 * (fours >> d & 1));
-        if (gain <= 4) /* a site with five H beside it leads nowhere */
-            sum += tail_counts(k, r - 1, &child[d], &key[d], slot[d], gain);
-    }
-    return sum;
+    entry->header = header;
+    memcpy(entry->key, word, (size_t)key_words(r) * sizeof *entry->key);
+    entry->count[0] = (uint16_t)number;
+    entry->count[ENTRY_COUNTS - 1] = PENDING;
 }
 
-static counts count_5(const kernel *k, const board *b)
+/* The counts are there, unless another tail took the entry. */
+CUBIC_INLINE void entry_end(tail_entry *entry, int number, const counts *value)
 {
-    return count_any(k, 5, b);
-}
-
-static counts count_6(const kernel *k, const board *b)
-{
-    return count_any(k, 6, b);
+    if (entry_pending(entry) == number)
+        memcpy(entry->count, value, sizeof entry->count);
 }
 
 #endif

@@ -9,10 +9,12 @@
 #include "core/engines/merge_cubic.h"
 
 #if defined __AVX512VBMI2__ && defined __AVX512BITALG__ && defined __AVX512VPOPCNTDQ__
-#include <immintrin.h>
 #define CUBIC_AVX512 1
 #else
 #define CUBIC_AVX512 0
+#endif
+#if defined __AVX2__
+#include <immintrin.h>
 #endif
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* every function here is static or takes no vectors */
@@ -21,9 +23,8 @@
 
 typedef uint64_t plane __attribute__((vector_size(64)));    /* a set of sites of the torus */
 typedef uint16_t counts __attribute__((vector_size(64)));   /* counts by number of contacts, 0..31 */
-typedef uint16_t counts16 __attribute__((vector_size(32))); /* ... 0..15 */
+typedef uint64_t lanes __attribute__((vector_size(64)));    /* eight words side by side */
 typedef counts counts_unaligned __attribute__((aligned(2), may_alias));
-typedef counts16 counts16_unaligned __attribute__((aligned(2), may_alias));
 
 enum { EVEN, ODD, N_COUNTS = 32 };
 
@@ -82,18 +83,15 @@ CUBIC_INLINE uint64_t pick(plane p, const uint8_t *byte, const uint8_t *bit)
                                         _mm512_loadu_si512(bit));
 }
 
-/* A plane made ready to pick near sites from. */
-typedef plane near_source;
-
-CUBIC_INLINE near_source near_source_make(plane p)
+/* Each lane moved up or down by what `by` says, 64 or more: nothing is left. */
+CUBIC_INLINE lanes lanes_up(lanes v, lanes by)
 {
-    return p;
+    return (lanes)_mm512_sllv_epi64((__m512i)v, (__m512i)by);
 }
 
-/* The near sites around the child in direction d. */
-CUBIC_INLINE uint64_t near_sites(const cubic_geometry *geometry, const near_source *source, int d)
+CUBIC_INLINE lanes lanes_down(lanes v, lanes by)
 {
-    return pick(*source, geometry->near_byte[d], geometry->near_bit[d]);
+    return (lanes)_mm512_srlv_epi64((__m512i)v, (__m512i)by);
 }
 
 /* c[i] moves to c[i + by]. */
@@ -103,11 +101,6 @@ CUBIC_INLINE counts counts_shift(counts c, int by)
                                           12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     return (counts)_mm512_maskz_permutexvar_epi16((__mmask32)(0xffffffffu << by),
                                                   _mm512_sub_epi16(ramp, _mm512_set1_epi16((short)by)), (__m512i)c);
-}
-
-CUBIC_INLINE counts counts_widen(counts16 c)
-{
-    return (counts)_mm512_zextsi256_si512((__m256i)c);
 }
 
 #else
@@ -137,44 +130,49 @@ CUBIC_INLINE bool any(plane p)
     return (p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]) != 0;
 }
 
-/* A plane, and its beginning again: rows of sites do not end where the torus does. */
-typedef struct near_source {
-    uint8_t bytes[64 + 8];
-} near_source;
-
-CUBIC_INLINE near_source near_source_make(plane p)
+#if defined __AVX2__
+CUBIC_INLINE lanes lanes_up(lanes v, lanes by)
 {
-    near_source source;
-    memcpy(source.bytes, &p, 64);
-    memcpy(source.bytes + 64, &p, 8);
-    return source;
+    __m256i half[2], count[2];
+    memcpy(half, &v, sizeof v);
+    memcpy(count, &by, sizeof by);
+    half[0] = _mm256_sllv_epi64(half[0], count[0]);
+    half[1] = _mm256_sllv_epi64(half[1], count[1]);
+    memcpy(&v, half, sizeof v);
+    return v;
 }
 
-/* The near sites around the child in direction d, a row at a time. */
-CUBIC_INLINE uint64_t near_sites(const cubic_geometry *geometry, const near_source *source, int d)
+CUBIC_INLINE lanes lanes_down(lanes v, lanes by)
 {
-    uint64_t sites = 0;
-    for (int row = 0; row < CUBIC_ROWS; row++) {
-        uint16_t two_bytes;
-        const int first = geometry->row_site[d][row];
-        memcpy(&two_bytes, source->bytes + (first >> 3), sizeof two_bytes);
-        sites |= (uint64_t)(two_bytes >> (first & 7) & geometry->row_mask[row]) << geometry->row_bit[row];
-    }
-    return sites;
+    __m256i half[2], count[2];
+    memcpy(half, &v, sizeof v);
+    memcpy(count, &by, sizeof by);
+    half[0] = _mm256_srlv_epi64(half[0], count[0]);
+    half[1] = _mm256_srlv_epi64(half[1], count[1]);
+    memcpy(&v, half, sizeof v);
+    return v;
 }
+#else
+CUBIC_INLINE lanes lanes_up(lanes v, lanes by)
+{
+    for (int i = 0; i < 8; i++)
+        v[i] = by[i] < 64 ? v[i] << by[i] : 0;
+    return v;
+}
+
+CUBIC_INLINE lanes lanes_down(lanes v, lanes by)
+{
+    for (int i = 0; i < 8; i++)
+        v[i] = by[i] < 64 ? v[i] >> by[i] : 0;
+    return v;
+}
+#endif
 
 CUBIC_INLINE counts counts_shift(counts c, int by)
 {
     uint16_t buffer[N_COUNTS + 8] = {0};
     *(counts_unaligned *)(buffer + 8) = c;
     return *(const counts_unaligned *)(buffer + 8 - by);
-}
-
-CUBIC_INLINE counts counts_widen(counts16 c)
-{
-    counts wide = {0};
-    memcpy(&wide, &c, sizeof c);
-    return wide;
 }
 
 #endif

@@ -46,7 +46,7 @@ void sf_merge_sizes(int dimension, int length, merge_sizes *sizes)
                                                      : 0);
         } else {
             sizes->entry_bytes[r] = sf_cubic_entry_bytes(r);
-            sizes->log2_entries[r] = (r == 4 ? 13 : 12) - (length < 14 ? 2 : 0);
+            sizes->log2_entries[r] = 12 - (length < 14 ? 2 : 0);
         }
     }
 }
@@ -96,7 +96,7 @@ static const merge_weights square_weights = {
 
 static const merge_weights cubic_weights = {
     .leaf = 85,
-    .look_up = {[4] = 30, [5] = 45, [6] = 55},
+    .look_up = {[5] = 45, [6] = 55},
     .shortest_miss = 72,
     .shortest = CUBIC_TAIL_MIN,
 };
@@ -126,8 +126,6 @@ static tail_range square_tails(int length)
 
 static tail_range cubic_tails(int length)
 {
-    if (length < 12)
-        return (tail_range){.first = 4, .last = 4};
     return (tail_range){.first = 5, .last = length < 17 ? 5 : 6};
 }
 
