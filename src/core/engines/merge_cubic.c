@@ -53,10 +53,23 @@ static void set_place(uint8_t *byte, uint8_t *bit, int n, int site)
 
 static void visit_packed(cubic_geometry *geometry, int n, int x, int y, int z)
 {
+    const int radius = distance(x, y, z);
+    if (radius <= 5) {
+        geometry->local[n] = (int16_t)(CUBIC_LOCAL_X * x + CUBIC_LOCAL_Y * y + CUBIC_LOCAL * z);
+        geometry->packed[torus(x, y, z)] = (uint8_t)n;
+    }
+    for (int d = 0; d < 6 && radius == 2; d++) {
+        const int i = x + sf_cubic_step[d][0], j = y + sf_cubic_step[d][1], k = z + sf_cubic_step[d][2];
+        geometry->first_step[n][d] = -1;
+        for (int first = 0; first < 6; first++) {
+            if (i == sf_cubic_step[first][0] && j == sf_cubic_step[first][1] && k == sf_cubic_step[first][2])
+                geometry->first_step[n][d] = (int8_t)first;
+        }
+    }
     set_place(geometry->pack_byte[n / 64], geometry->pack_bit[n / 64], n % 64, torus(x, y, z));
-    if (distance(x, y, z) % 2 == 0)
+    if (radius % 2 == 0)
         add_site(geometry->even, x, y, z);
-    if (distance(x, y, z) == 1)
+    if (radius == 1)
         add_site(geometry->head_beside, x, y, z);
 }
 
@@ -73,31 +86,22 @@ static void visit_mask(cubic_geometry *geometry, int n, int x, int y, int z)
     }
 }
 
-/* Neighbours among the packed sites: those of the head come first, in the order of the steps. */
-static void ball_init(cubic_geometry *geometry)
-{
-    int site[CUBIC_BALL], n = 0;
-    for (int i = 0; i < CUBIC_BALL; i++) {
-        site[i] = 8 * geometry->pack_byte[i / 64][i % 64] + geometry->pack_bit[i / 64][i % 64] % 8;
-        geometry->packed[site[i]] = (uint8_t)i;
-    }
-    geometry->packed[0] = CUBIC_BALL;
-    for (; n < 128; n++) {
-        for (int d = 0; d < 6; d++)
-            geometry->ball_beside[n][d] = geometry->packed[(site[n] + sf_cubic_turn[d]) & (CUBIC_TORUS - 1)];
-    }
-}
-
 void sf_cubic_geometry_init(cubic_geometry *geometry)
 {
     int n = 0;
     memset(geometry, 0, sizeof *geometry);
-    for (int radius = 1; radius <= RADIUS; radius++)
+    for (int n_packed = 0; n_packed < 64 * CUBIC_WORDS; n_packed++) /* where no site is packed, the head: never set */
+        set_place(geometry->pack_byte[n_packed / 64], geometry->pack_bit[n_packed / 64], n_packed % 64, 0);
+    for (int i = 0; i < CUBIC_BALL; i++)
+        geometry->local[i] = CUBIC_LOCAL_NONE;
+    for (int radius = 1; radius <= RADIUS; radius++) {
+        if (radius == 4 || radius == 5)
+            n = (n + 7) / 8 * 8;
         for_sphere(geometry, radius, visit_packed, &n);
+    }
     n = 1;
     for (int radius = 1; radius <= RADIUS + 1; radius++)
         for_sphere(geometry, radius, visit_mask, &n);
-    ball_init(geometry);
 }
 
 /* ---- the sequence ---- */

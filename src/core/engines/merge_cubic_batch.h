@@ -36,7 +36,7 @@ typedef struct tail_batch {
     queued queue[QUEUE];
     five_tail five[QUEUE * 6];
     int n_queued, n_five;
-    five_batch few, many; /* tails with at most 7 contacts, and with more */
+    five_batch lanes[WORDS]; /* tails with less than 8 contacts, 16 and 24 */
     five_work work;
 } tail_batch;
 
@@ -64,7 +64,7 @@ CUBIC_INLINE void shifts_fill(const cubic_geometry *geometry, const uint64_t *wo
     uint8_t first[64], second[64];
     memcpy(first, word, sizeof first);
     memcpy(second, word + 8, sizeof second);
-    for (int i = 0; i < BALL; i++) {
+    for (int i = 0; i < CUBIC_BALL; i++) {
         const int byte = geometry->pack_byte[i / 64][i % 64], bit = geometry->pack_bit[i / 64][i % 64] & 7;
         const unsigned one = first[byte] >> bit & 1u, two = second[byte] >> bit & 1u;
         shift[i] = shift_of[one | two << 1];
@@ -73,11 +73,11 @@ CUBIC_INLINE void shifts_fill(const cubic_geometry *geometry, const uint64_t *wo
     }
 #endif
     const uint64_t upto_1 = ((uint64_t)1 << END_1) - 1, upto_2 = ((uint64_t)1 << END_2) - 1,
-                   upto_3 = ((uint64_t)1 << END_3) - 1;
-    const uint64_t of_1[5] = {ones[0] & upto_1, ones[0] & upto_2 & ~upto_1, ones[0] & upto_3 & ~upto_2,
-                              (ones[0] & ~upto_3) | ones[1], ones[2] | ones[3]};
-    const uint64_t of_2[5] = {twos[0] & upto_1, twos[0] & upto_2 & ~upto_1, twos[0] & upto_3 & ~upto_2,
-                              (twos[0] & ~upto_3) | twos[1], twos[2] | twos[3]};
+                   upto_134 = ((uint64_t)1 << (FROM_5 - 128)) - 1;
+    const uint64_t of_1[5] = {ones[0] & upto_1, ones[0] & upto_2 & ~upto_1, ones[0] & ~upto_2,
+                              ones[1] | (ones[2] & upto_134), (ones[2] & ~upto_134) | ones[3]};
+    const uint64_t of_2[5] = {twos[0] & upto_1, twos[0] & upto_2 & ~upto_1, twos[0] & ~upto_2,
+                              twos[1] | (twos[2] & upto_134), (twos[2] & ~upto_134) | twos[3]};
     for (int i = 0; i < 5; i++)
         tops->at[i + 1] = of_2[i] ? 2 : of_1[i] ? 1 : 0;
 }
@@ -85,7 +85,7 @@ CUBIC_INLINE void shifts_fill(const cubic_geometry *geometry, const uint64_t *wo
 static void shift_rare(const cubic_geometry *geometry, int torus_site, int n_h, uint8_t *shift, five_tops *tops)
 {
     const int site = geometry->packed[torus_site];
-    const int distance = site < END_1 ? 1 : site < END_2 ? 2 : site < END_3 ? 3 : site < END_4 ? 4 : 5;
+    const int distance = site < END_1 ? 1 : site < END_2 ? 2 : site < FROM_4 ? 3 : site < FROM_5 ? 4 : 5;
     shift[site] = (uint8_t)(8 * n_h);
     tops->at[distance] = tops->at[distance] < n_h ? n_h : tops->at[distance];
 }
@@ -115,14 +115,24 @@ static int max_int(int a, int b)
     return a > b ? a : b;
 }
 
+/* A site that is passed has at most four H beside it but for the bonded ones. */
+static int upto_4(int n)
+{
+    return n < 4 ? n : 4;
+}
+
 /* At least the most contacts of a tail. */
 CUBIC_INLINE int five_most(const uint8_t *h, const five_tops *tops)
 {
     const int *at = tops->at;
     const int third = max_int(at[1] + h[0], at[3]);
-    return (h[1] ? at[1] : 0) + (h[2] ? at[2] : 0) + (h[3] ? third : 0) + (h[4] ? max_int(at[2], at[4]) : 0) +
-           (h[5] ? max_int(third, at[5]) : 0) + (h[1] && h[4]) + (h[2] && h[5]);
+    return (h[1] ? upto_4(at[1]) : 0) + (h[2] ? upto_4(at[2]) : 0) + (h[3] ? upto_4(third) : 0) +
+           (h[4] ? upto_4(max_int(at[2], at[4])) : 0) + (h[5] ? max_int(upto_4(third), at[5]) : 0) + (h[1] && h[4]) +
+           (h[2] && h[5]);
 }
+
+typedef void five_counter(const cubic_job *job, five_batch *batch, five_work *work);
+static five_counter *const five_count_of[WORDS] = {five_count_1, five_count_2, five_count_3};
 
 /* Puts a tail among those to be counted. */
 static void five_add(const cubic_job *job, tail_batch *batch, const uint8_t *shift, const five_tops *tops,
@@ -130,21 +140,13 @@ static void five_add(const cubic_job *job, tail_batch *batch, const uint8_t *shi
 {
     const uint8_t *h = job->h + job->length - 6;
     const int most = five_most(h, tops);
-    if (most > 15) {
-        uint16_t count[N_COUNTS] = {0};
-        int site[6] = {HEAD};
-        five_walk(job, shift, site, 1, 0, count);
-        memcpy(value, count, sizeof count);
-        return;
-    }
-    five_batch *to = most > 7 ? &batch->many : &batch->few;
-    for (int i = 0; i < (BALL + 7) / 8; i++)
+    const int words = most / 8;
+    five_batch *to = &batch->lanes[words];
+    for (int i = 0; i < CUBIC_BALL / 8; i++)
         memcpy(to->shift[i][to->n], shift + 8 * i, 8);
     to->value[to->n++] = value;
-    if (to->n == LANES && most > 7)
-        five_count_long(job, to, &batch->work);
-    else if (to->n == LANES)
-        five_count_short(job, to, &batch->work);
+    if (to->n == LANES)
+        five_count_of[words](job, to, &batch->work);
 }
 
 /* A tail of five residues below queued[parent]. */
@@ -258,10 +260,10 @@ static void five_look_up(const kernel *k, tail_batch *batch)
             shifts_rare_code(k->job->geometry, t->header >> 16, shift, &tops);
         five_add(k->job, batch, shift, &tops, &t->value);
     }
-    if (batch->few.n > 0)
-        five_count_short(k->job, &batch->few, &batch->work);
-    if (batch->many.n > 0)
-        five_count_long(k->job, &batch->many, &batch->work);
+    for (int i = 0; i < WORDS; i++) {
+        if (batch->lanes[i].n > 0)
+            five_count_of[i](k->job, &batch->lanes[i], &batch->work);
+    }
 }
 
 /* Adds a queued prefix' tails to the counts of contacts. */
