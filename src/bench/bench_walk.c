@@ -205,16 +205,16 @@ static int run(const sf_bench_options *options)
     static const walk_case square[] = {
         {.lattice = "square", .length = 22, .target_ratio = 30, .plain = 2},
         {.lattice = "square", .length = 24, .target_ratio = 30, .plain = 2},
-        {.lattice = "square", .length = 25, .target_ratio = 30, .plain = 1},
+        {.lattice = "square", .length = 25, .target_ratio = 30, .plain = 2},
         {.lattice = "square", .length = 28, .target_s = 6},
-        {.lattice = "square", .length = 30, .target_s = 40, .only_if_full = true},
+        {.lattice = "square", .length = 30, .target_s = 40},
         {.lattice = "square", .length = 32, .only_if_full = true},
     };
     static const walk_case cubic[] = {
         {.lattice = "cubic", .length = 15, .target_ratio = 20, .plain = 2},
         {.lattice = "cubic", .length = 16, .target_ratio = 20, .plain = 2},
         {.lattice = "cubic", .length = 18, .target_s = 1.2, .plain = 1},
-        {.lattice = "cubic", .length = 20, .target_s = 8, .only_if_full = true},
+        {.lattice = "cubic", .length = 20, .target_s = 8},
         {.lattice = "cubic", .length = 22, .only_if_full = true},
     };
     sf_bench_title("exact histogram of one sequence, one core", "depth first, the last two steps unrolled");

@@ -206,11 +206,39 @@ static void check_reversal(const lattice_case *lattice, int from, int to)
 static void test_reversal_square(void)
 {
     check_reversal(&square, 20, long_tests() ? 26 : 22);
+    if (long_tests())
+        check_reversal(&square, 30, 30);
 }
 
 static void test_reversal_cubic(void)
 {
     check_reversal(&cubic, 13, long_tests() ? 18 : 15);
+    if (long_tests())
+        check_reversal(&cubic, 20, 20);
+}
+
+/* Chains of nearly only H, that have tails of 16 contacts and more: all kernels and tails agree, and the sum is right.
+ */
+static void test_dense_cubic(void)
+{
+    uint64_t random = test_seed();
+    const int length = long_tests() ? 17 : 14;
+    for (int n = 0; n < 3; n++) {
+        uint64_t first[CUBIC_CONTACTS], contacts[CUBIC_CONTACTS], sum = 0;
+        uint8_t h[SF_LENGTH_MAX];
+        for (int k = 0; k < length; k++)
+            h[k] = n == 0 || test_random(&random) % 8 != 0;
+        merged_histogram(&kernels[0], &cubic, length, h, CUBIC_TAIL_MIN, 9, 50, first);
+        for (int c = 0; c < CUBIC_CONTACTS; c++)
+            sum += first[c];
+        CU_ASSERT_EQUAL(sum, sf_lattice_conformations(sf_lattice_find("cubic"), length));
+        for (int i = 0; i < N_KERNELS; i++) {
+            if (kernels[i].isa > sf_isa_get())
+                continue;
+            merged_histogram(&kernels[i], &cubic, length, h, CUBIC_TAIL_MIN + i % 2, 8 + i, 100, contacts);
+            CU_ASSERT(memcmp(first, contacts, sizeof first) == 0);
+        }
+    }
 }
 
 /* One workspace, one sequence after the other: nothing of the first is left. */
@@ -433,6 +461,7 @@ const test_case test_cases[] = {
     {"extreme chains, cubic", test_extreme_cubic},
     {"a chain and its reverse, square", test_reversal_square},
     {"a chain and its reverse, cubic", test_reversal_cubic},
+    {"dense chains, cubic", test_dense_cubic},
     {"a new sequence in old tables", test_renewal},
     {"published histograms", test_published},
     {"like letters", test_like_letters},

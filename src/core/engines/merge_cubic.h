@@ -19,10 +19,10 @@ enum {
     CUBIC_LENGTH_MIN = CUBIC_TAIL_MIN + 3,
     CUBIC_LENGTH_MAX = 26, /* all counts fit 64 bits: fewer than 2^52 conformations */
     CUBIC_CONTACTS = 128,  /* entries of a histogram of contacts, with room for a tail's */
-    CUBIC_WORDS = 6,       /* the 376 sites within 6 steps but for the head, packed by distance: 6 beside the head in the */
-                           /* order of the steps, 18 and 38; from 64 on 66, from 136 on 102, and 146 */
-    CUBIC_BALL = 240,      /* packed sites within 5 steps, in whole bytes */
-    CUBIC_LOCAL_X = 7,     /* steps that are one-to-one within 5 of the head in few numbers; the z step is CUBIC_LOCAL */
+    CUBIC_WORDS = 6,   /* the 376 sites within 6 steps but for the head, packed by distance: 6 beside the head in the */
+                       /* order of the steps, 18 and 38; from 64 on 66, from 136 on 102, and 146 */
+    CUBIC_BALL = 240,  /* packed sites within 5 steps, in whole bytes */
+    CUBIC_LOCAL_X = 7, /* steps that are one-to-one within 5 of the head in few numbers; the z step is CUBIC_LOCAL */
     CUBIC_LOCAL_Y = 31,
     CUBIC_LOCAL = 32,
     CUBIC_LOCAL_NONE = 12, /* no site within 5 has that number */
@@ -42,10 +42,10 @@ typedef struct cubic_geometry {
     uint64_t head_beside[8], even[8];           /* sites beside the head; at even distance within 6 steps */
     uint8_t pack_byte[CUBIC_WORDS][64];         /* of the torus, where each packed site lies */
     uint8_t pack_bit[CUBIC_WORDS][64];          /* 8 (i mod 8) + the bit in that byte */
-    int16_t local[CUBIC_BALL];         /* local number of a packed site within 5 steps */
-    int8_t first_step[24][6];          /* of packed sites at distance 2: step to the site beside it in each direction */
-    uint8_t packed[CUBIC_TORUS];       /* packed number of a site within 5 steps */
-    uint16_t mask[CUBIC_GRID_SITES];   /* mask id of a grid site, the head in the middle */
+    int16_t local[CUBIC_BALL];                  /* local number of a packed site within 5 steps */
+    int8_t first_step[24][6];        /* of packed sites at distance 2: step to the site beside it in each direction */
+    uint8_t packed[CUBIC_TORUS];     /* packed number of a site within 5 steps */
+    uint16_t mask[CUBIC_GRID_SITES]; /* mask id of a grid site, the head in the middle */
 } cubic_geometry;
 
 /* What of the sequence matters to a tail of r residues, the next of which is residue k = length - r. */

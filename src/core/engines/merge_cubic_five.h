@@ -15,15 +15,18 @@
 
 enum {
     LANES = 8,
-    WORDS = 3,   /* a tail has at most 4 x 4 + 5 + 2 contacts */
-    END_1 = 6,   /* packed sites at distance 1 are 0..5, at 2 up to END_2 - 1 */
+    WORDS = 3, /* a tail has at most 4 x 4 + 5 + 2 contacts */
+    END_1 = 6, /* packed sites at distance 1 are 0..5, at 2 up to END_2 - 1 */
     END_2 = 24,
     FROM_4 = 64, /* at distance 3 they are from END_2, at 4 from here, */
     FROM_5 = 136,
     END_5 = 238,
     BLOCKED = 128,
     /* Sites in the arrays below, by steps of their own that are one-to-one within 5 of the head, which is 0. */
-    LOCAL_1 = CUBIC_LOCAL, LOCAL_2 = 2 * CUBIC_LOCAL, LOCAL_3 = 3 * CUBIC_LOCAL, LOCAL_4 = 4 * CUBIC_LOCAL,
+    LOCAL_1 = CUBIC_LOCAL,
+    LOCAL_2 = 2 * CUBIC_LOCAL,
+    LOCAL_3 = 3 * CUBIC_LOCAL,
+    LOCAL_4 = 4 * CUBIC_LOCAL,
     LOCAL_5 = 5 * CUBIC_LOCAL
 };
 
@@ -35,8 +38,8 @@ typedef struct five_batch {
 } five_batch;
 
 typedef struct five_work {
-    lanes last[2 * LOCAL_5 + 1];          /* residue 5 on a site: 1 at its gain, 0 where it cannot be */
-    lanes fourth[2 * LOCAL_4 + 1];        /* the same of residue 4 */
+    lanes last[2 * LOCAL_5 + 1];   /* residue 5 on a site: 1 at its gain, 0 where it cannot be */
+    lanes fourth[2 * LOCAL_4 + 1]; /* the same of residue 4 */
     lanes shift_3[2 * LOCAL_3 + 1], shift_5[2 * LOCAL_3 + 1]; /* gains of residues 3 and 5 */
     lanes from_4[WORDS][2 * LOCAL_4 + 1]; /* all ends of residue 5, from 4 on that site with its gain */
     lanes from_3[WORDS][2 * LOCAL_3 + 1]; /* all ends of 4 and 5, from 3 on that site without its gain */
@@ -113,8 +116,7 @@ CUBIC_INLINE poly four_five(const five_work *work, int d, int e, const int words
 
 CUBIC_INLINE int local_step(const int d)
 {
-    return (const int[6]){CUBIC_LOCAL_X, CUBIC_LOCAL_Y,  CUBIC_LOCAL,
-                          -CUBIC_LOCAL_X, -CUBIC_LOCAL_Y, -CUBIC_LOCAL}[d];
+    return (const int[6]){CUBIC_LOCAL_X, CUBIC_LOCAL_Y, CUBIC_LOCAL, -CUBIC_LOCAL_X, -CUBIC_LOCAL_Y, -CUBIC_LOCAL}[d];
 }
 
 /* What of a shift counts for an H and for a P. */

@@ -14,10 +14,7 @@
 
 #include "core/engines/merge_cubic_batch.h"
 
-enum {
-    COLLECT_FROM = 2,
-    GRID_HEAD = CUBIC_GRID_SITES / 2 + CUBIC_GRID * CUBIC_GRID / 2 + CUBIC_GRID / 2
-};
+enum { COLLECT_FROM = 2, GRID_HEAD = CUBIC_GRID_SITES / 2 + CUBIC_GRID * CUBIC_GRID / 2 + CUBIC_GRID / 2 };
 
 /* How much of space a walk has opened: the steps it may take are those of its line and one side of the next axis. */
 typedef enum span { LINE = 1, PLANE, SPACE } span;

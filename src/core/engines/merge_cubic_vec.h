@@ -21,9 +21,9 @@
 
 #define CUBIC_INLINE static inline __attribute__((always_inline))
 
-typedef uint64_t plane __attribute__((vector_size(64)));    /* a set of sites of the torus */
-typedef uint16_t counts __attribute__((vector_size(64)));   /* counts by number of contacts, 0..31 */
-typedef uint64_t lanes __attribute__((vector_size(64)));    /* eight words side by side */
+typedef uint64_t plane __attribute__((vector_size(64)));  /* a set of sites of the torus */
+typedef uint16_t counts __attribute__((vector_size(64))); /* counts by number of contacts, 0..31 */
+typedef uint64_t lanes __attribute__((vector_size(64)));  /* eight words side by side */
 typedef counts counts_unaligned __attribute__((aligned(2), may_alias));
 
 enum { EVEN, ODD, N_COUNTS = 32 };

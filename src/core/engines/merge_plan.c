@@ -224,7 +224,7 @@ double sf_merge_seconds(int dimension, int length, sf_isa isa)
     if (dimension == 2)
         return isa == SF_ISA_PORTABLE ? grown(22, 2.2, 28, length)
                                       : grown(isa == SF_ISA_AVX512 ? 4.5 : 10, 2.3, 28, length);
-    return grown(isa == SF_ISA_AVX512 ? 0.8 : 9, 4.2, 18, length);
+    return grown(isa == SF_ISA_AVX512 ? 0.46 : isa == SF_ISA_AVX2 ? 2.4 : 4.7, 4.2, 18, length);
 }
 
 double sf_merge_any_seconds(int dimension, int length)
