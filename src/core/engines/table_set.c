@@ -336,13 +336,12 @@ static int parity_bound(const sf_set_table *t, uint32_t sequence)
     return a < b ? a : b;
 }
 
-/* About how much the tail can add: the filter is sharper for a tail with few H. */
+/* About how much the residues after the top can add: the filter is sharper where they have few H, and then the tail. */
 static int tail_weight(const sf_set_table *t, uint32_t sequence)
 {
-    uint32_t tail = sequence >> t->group_length;
-    int sides = t->n_steps - 2;
-    return 2 * (sides * __builtin_popcount(tail) + (int)(sequence >> (t->layout.length - 1) & 1)) +
-           (t->top_length < t->group_length ? __builtin_popcount(sequence >> t->top_length) : 0);
+    int sides = t->n_steps - 2, end = (int)(sequence >> (t->layout.length - 1) & 1);
+    return 8 * (sides * __builtin_popcount(sequence >> t->top_length) + end) +
+           __builtin_popcount(sequence >> t->group_length);
 }
 
 uint32_t sf_set_scores(const sf_set_table *t, uint32_t sequence, sf_set_work *work)

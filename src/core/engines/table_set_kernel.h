@@ -152,17 +152,20 @@ static inline void set_prefetch(const uint32_t *tail)
     __builtin_prefetch(tail + 3 * LINE);
 }
 
-/* Marks the scores of all maps of the groups hit[0..n-1]. */
-static uint32_t set_scan_groups(const sf_set_table *t, const sf_set_query *q, const sf_set_work *work, size_t n)
+/* Marks the scores of all maps of those of the groups first..last-1 that have that ceiling. */
+static uint32_t set_scan_groups(const sf_set_table *t, const sf_set_query *q, sf_set_work *work, size_t first, size_t last,
+                                int value)
 {
     enum { AHEAD = 4 };
-    const uint32_t *hit = work->hit;
+    const size_t n = vec_bytes_find(work->group + first, last - first, (uint8_t)value, work->hit);
+    const uint32_t *hit = work->hit, *begin = work->first + first, *end = work->last + first;
+    const uint8_t *base = work->base + first;
     vec_marks marks = vec_marks_zero();
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            set_prefetch(t->tail + work->first[hit[i + AHEAD]]);
-        uint32_t first = work->first[hit[i]], last = work->last[hit[i]];
-        marks = vec_marks_scan(marks, t->tail + first, last - first, q->tail_mask, work->base[hit[i]]);
+            set_prefetch(t->tail + begin[hit[i + AHEAD]]);
+        const uint32_t from = begin[hit[i]];
+        marks = vec_marks_scan(marks, t->tail + from, end[hit[i]] - from, q->tail_mask, base[hit[i]]);
     }
     return vec_marks_set(marks);
 }
@@ -185,28 +188,37 @@ static uint32_t set_scan_nodes(const sf_set_table *t, const sf_set_query *q, con
     return vec_marks_set(marks);
 }
 
+/* Whether the set is complete once all maps with a ceiling above `value` are marked; asks bare nodes, where that may do. */
+static bool set_is_complete(const sf_set_table *t, const sf_set_query *q, int value, size_t *n_bare, uint32_t *scores)
+{
+    const int best = 31 - __builtin_clz(*scores);
+    if (value > best && best < q->best)
+        return false;
+    while ((*scores & (*scores + 1)) != 0 && *n_bare < t->n_blocks)
+        *scores |= set_bare_scores(t, q, (*n_bare)++);
+    return (*scores & (*scores + 1)) == 0;
+}
+
 static uint32_t set_scores(const sf_set_table *t, const sf_set_query *q, sf_set_work *work)
 {
     uint32_t scores = 1;
-    int best = 0;
     int ceiling = set_ceilings(t, q, work->ceiling);
-    size_t n_groups = 0, n_bare = 0; /* blocks whose bare nodes were asked */
-    for (int value = ceiling; value > 0; value--) {
-        if (value <= best || best >= q->best) {
-            while ((scores & (scores + 1)) != 0 && n_bare < t->n_blocks)
-                scores |= set_bare_scores(t, q, n_bare++);
-            if ((scores & (scores + 1)) == 0)
+    size_t n_groups = 0, n_bare = 0; /* groups that are known; blocks whose bare nodes were asked */
+    for (int value = ceiling; value > 0 && !set_is_complete(t, q, value, &n_bare, &scores); value--) {
+        /* the groups that came along with nodes of higher ceilings often have the score, and no more nodes need be opened */
+        const size_t n_known = n_groups;
+        if (n_known > 0) {
+            scores |= set_scan_groups(t, q, work, 0, n_known, value);
+            if (set_is_complete(t, q, value, &n_bare, &scores))
                 break;
         }
-        size_t n = set_find_top(t, work->ceiling, value, work->node);
+        const size_t n = set_find_top(t, work->ceiling, value, work->node);
         if (t->record_start) {
-            n_groups = set_open(t, q, work, n, n_groups);
-            n = vec_bytes_find(work->group, n_groups, (uint8_t)value, work->hit);
-            scores |= set_scan_groups(t, q, work, n);
+            n_groups = set_open(t, q, work, n, n_known);
+            scores |= set_scan_groups(t, q, work, n_known, n_groups, value);
         } else {
             scores |= set_scan_nodes(t, q, work->node, n);
         }
-        best = 31 - __builtin_clz(scores);
     }
     return scores;
 }
