@@ -180,60 +180,6 @@ static inline bool too_few_sites(const reach *r)
     return board_count(r->inner[0]) < r->n_inner[0] || board_count(r->inner[1]) < r->n_inner[1];
 }
 
-#ifdef BOUND_CUBIC
-/* How many contacts are asked of an H, by parity: more of them count more losses, as long as there are levels. Where
- * takers are fewer than the H that reach such sites, the sites are too few; returns by how many in all. */
-static inline int walk_asks(walk *w, const reach *r, const bound_chain *chain, const bound_step *step,
-                            const bound_schedule *schedule, const uint8_t *most, int levels)
-{
-    int n[2][INNER + 1] = {{0}}, excess = 0;
-    for (int i = schedule->first; i <= schedule->last; i++) {
-        const bool inner = i < step->left - 1 || i > step->right + 1;
-        if (inner && chain->is_h[i])
-            n[i & 1][most[i]]++;
-    }
-    for (int q = 0; q < 2; q++) {
-        for (int k = INNER; k > 1; k--)
-            n[q][k - 1] += n[q][k];
-        w->most[q] = 0;
-    }
-    for (int k = 1; k <= INNER; k++) {
-        for (int q = 0; q < 2; q++) {
-            const int more = n[q][k] - r->takers[k][q];
-            if (w->most[q] == k - 1 && excess + more < levels) {
-                w->most[q] = k;
-                excess += more;
-            }
-        }
-    }
-    return excess;
-}
-
-/* True: the tails cannot gain what they need. */
-static inline bool walks_exclude(const tree *t, node *n, const sight *s, const reach *r, const bound_step *step,
-                                 int slack)
-{
-    const bound_schedule *schedule = t->schedule;
-    const int n_left = step->left - schedule->first, n_right = schedule->last - step->right;
-    int gain = r->gain[0] + r->gain[1];
-    for (int k = 1; k <= INNER; k++)
-        gain += r->takers[k][0] + r->takers[k][1];
-    int can_lose = n->score + gain + step->inner - t->target;
-    if (can_lose >= WALK_LEVELS || (n_left < 2 && n_right < 2))
-        return false;
-    const board outside = walk_outside(&n->box);
-    walk w = {.s = s, .chain = t->chain, .h_mask = slack == 2 ? s->h_mask | outside : s->h_mask, .h_sites = outside};
-    can_lose += walk_asks(&w, r, t->chain, step, schedule, s->most, WALK_LEVELS - can_lose);
-    int lost = 0;
-    if (n_right)
-        lost += walk_lost(&w, s->most, true, step->right + 1, n_right, n->right, can_lose + 1);
-    if (n_left && lost <= can_lose)
-        lost += walk_lost(&w, s->most, false, step->left - 1, n_left, n->left, can_lose - lost + 1);
-    n->h_sites &= w.h_sites;
-    return lost > can_lose;
-}
-#endif
-
 /* The most that completions of a node inside the window can score, or less than the target when it cannot be reached.
  * n->h_sites, the parent's, become its own. */
 static inline int node_limit(const tree *t, node *n, const bound_step *step)
@@ -273,8 +219,14 @@ static inline int node_limit(const tree *t, node *n, const bound_step *step)
     n->h_sites = can & r.h_sites;
     const int limit = parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
 #ifdef BOUND_CUBIC
-    if (limit > cut && !n->ring_shared && walks_exclude(t, n, &s, &r, step, room.slack))
-        return cut;
+    if (limit > cut && !n->ring_shared) {
+        walk w = {.s = &s, .chain = t->chain, .schedule = t->schedule, .step = step, .box = &n->box};
+        w.left = n->left;
+        w.right = n->right;
+        if (walk_excludes(&w, &r, room.slack, t->target - n->score))
+            return cut;
+        n->h_sites &= w.h_sites | w.outside;
+    }
 #endif
     return limit;
 }
