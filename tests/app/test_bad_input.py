@@ -42,6 +42,8 @@ class BadInput(Case):
     def test_engine(self):
         self.refused("enumerate", "--engine", "magic", "HHHH", says=["'magic'", "auto table walk"])
         self.refused("enumerate", "--engine", "table", "H" * 40, says=["40", "3 to 24"])
+        self.refused("enumerate", "--engine", "walk", "H" * 60, says=["60 residues", "64 bits", "engine bound"])
+        self.refused("enumerate", "--engine", "walk", "H" * 65, says=["65 residues", "3 to 64"])
         # a table that would not fit is refused with its size before anything is built
         self.refused("enumerate", "--engine", "table", "--memory-limit", "1M", "H" * 22, says=["MiB", "memory"])
         self.refused("enumerate", "--engine", "walk", "--refuse-over", "0.001", "HP" * 11, says=["--refuse-over"])

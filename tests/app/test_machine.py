@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """--machine FILE: measured once, then every plan is the same; what the file may not say; --refuse-over, which goes by it."""
 import os
+import resource
 import unittest
 
 from starfold_app import Case, run
@@ -59,6 +60,11 @@ class Machine(Case):
         self.refused("enumerate", "HPHPPH", "--machine", self.folder, says="not a file")
         self.refused("enumerate", "HPHPPH", "--machine", self.path("no/such.txt"), says="cannot write", status=1)
         self.refused("census", "--length", "6", "--machine", self.write("x", "walk 1\n"), says="does not tell 'build'", ranks=2)
+        full = self.path("full")
+        os.mkdir(full)
+        self.refused("enumerate", "HPHPPH", "--machine", os.path.join(full, "m"), says="cannot write", status=1,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        self.assertEqual(os.listdir(full), [])
         path = self.path("bad.txt")
         self.refused("enumerate", "HPHPPH", "--machine", path, "--output", path, says="--machine")
         self.assertEqual(run("table", "build", "--length", "8", "--explain", "--machine", self.path("t.txt")).status, 0)

@@ -5,25 +5,17 @@ line, nothing stray is left, and going on ends with the bytes of an undisturbed 
 
 A few calls of every kind are tried, from a random one on (STARFOLD_TEST_SEED); STARFOLD_TORTURE=all tries them all.
 STARFOLD_TORTURE_TABLE=FILE appends what was done, one line a kind of fault."""
-import errno
 import os
 import random
 import shutil
-import sys
-import tempfile
 import time
 import unittest
 
 import h5py
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, run  # noqa: E402
+from faulty import ALL, NAMES, SEED, SHIM
+from starfold_app import Case, run
 
-# Where LD_PRELOAD can name it: it takes a blank or a colon in a path for the end of it.
-SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")
-SHIM = shutil.copy(os.environ["STARFOLD_FAULT_SHIM"], SHIM_FOLDER.name)
-ALL = os.environ.get("STARFOLD_TORTURE") == "all"
-SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 SEARCH = ["--length", "10", "--trials", "2", "--islands", "3", "--population", "6", "--generations", "12",
           "--migration-interval", "3"]
 SHORT = [word if word != "12" else "5" for word in SEARCH]
@@ -31,7 +23,6 @@ OTHER = ["--length", "9", "--generations", "3", "--population", "4"]
 OPTIONS = ["--quiet", "--threads", "1", "--checkpoint-interval", "4"]
 PATIENCE_S = 10
 KEPT = {"run.h5", "run.h5.checkpoint", "run.h5.checkpoint.previous", "run.perf.h5"}
-NAMES = {name: os.strerror(getattr(errno, name)) for name in ("ENOSPC", "EDQUOT", "EIO")}
 
 
 class Faults(Case):

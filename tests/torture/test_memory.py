@@ -9,18 +9,11 @@ import os
 import random
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import PROGRAM, Case, run  # noqa: E402
+from faulty import ALL, SEED, SHIM
+from starfold_app import PROGRAM, Case, run
 
-# Where LD_PRELOAD can name it: it takes a blank or a colon in a path for the end of it.
-SHIM_FOLDER = tempfile.TemporaryDirectory(prefix="starfold-shim-", dir="/tmp")
-SHIM = shutil.copy(os.environ["STARFOLD_FAULT_SHIM"], SHIM_FOLDER.name)
-ALL = os.environ.get("STARFOLD_TORTURE") == "all"
-SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 FEW = 10
 SEARCH = ["--length", "8", "--islands", "2", "--generations", "4", "--population", "4", "--migration-interval", "2"]
 CHAIN = "HPHPPHHPHHPH"
