@@ -164,6 +164,48 @@ static void test_random_models(void)
     }
 }
 
+/* Chains too long for a plain census: maps of two words, parts that are cut, several thousand cells. The entries of random
+ * sequences and of their reverses. */
+static void test_longer_chains(void)
+{
+    static const struct {
+        const char *lattice;
+        int length, hh, hp, pp;
+    } cases[] = {{"square", 17, 3, -1, -2}, {"square", 18, -1, 2, 0}, {"square", 19, 2, -1, 1}, {"cubic", 12, 1, -1, 2},
+                 {"cubic", 13, 2, 1, 0}};
+    uint64_t state = test_seed();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int length = cases[i].length;
+        sf_map_table maps = build(cases[i].lattice, length);
+        sf_score_model model = model_of(cases[i].hh, cases[i].hp, cases[i].pp);
+        sf_problem problem;
+        sf_census_model *plan;
+        CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, maps.lattice, &model, length, NULL), 0);
+        result r = new_result(&problem);
+        CU_ASSERT_EQUAL_FATAL(sf_census_model_open(&plan, &maps, &problem, SF_CENSUS_SETS, NULL), 0);
+        CU_ASSERT_EQUAL(sf_census_model_count(plan, 0, 1, 2, NULL, &r.each, &r.census, NULL, NULL), 0);
+        sf_census_model_close(plan);
+        CU_ASSERT_EQUAL(r.census.sequences, r.n);
+        for (int k = 0; k < 30; k++) {
+            uint64_t histogram[SF_SCORES_MAX] = {0};
+            uint8_t elements[SF_CONTACT_LENGTH_MAX];
+            const uint32_t s = (uint32_t)(test_random(&state) % r.n), reverse = sf_contact_residues_reverse(length, s);
+            int fitness = 0, best = 0;
+            for (int j = 0; j < length; j++)
+                elements[j] = !(s >> j & 1);
+            sf_table_plain_model_histogram(&maps, &problem, elements, histogram);
+            for (int v = 0; v < problem.n_scores; v++) {
+                best = histogram[v] ? v : best;
+                fitness += histogram[v] > 0;
+            }
+            CU_ASSERT(r.each.fitness[s] == fitness && r.each.best[s] == best);
+            CU_ASSERT(r.each.fitness[reverse] == fitness && r.each.best[reverse] == best);
+        }
+        free_result(&r);
+        sf_map_table_free(&maps);
+    }
+}
+
 static void test_stop(void)
 {
     volatile int stop = 1;
@@ -184,6 +226,7 @@ static void test_stop(void)
 const test_case test_cases[] = {
     {"every kind of model as by a plain scan for each sequence", test_kinds},
     {"random models likewise", test_random_models},
+    {"random sequences of longer chains likewise", test_longer_chains},
     {"a census can be stopped", test_stop},
     {NULL, NULL},
 };
