@@ -40,12 +40,12 @@ typedef struct grid_site {
 typedef struct prefix_walk {
     kernel kernel;
     grid_site grid[CUBIC_GRID_SITES];
-    tail_batch batch;
     size_t first, last, next; /* pieces */
     const volatile int *stop;
     bool stopped;
     uint64_t space[CUBIC_CONTACTS + N_COUNTS], plane_all[CUBIC_CONTACTS + N_COUNTS]; /* by span of the prefix */
     uint64_t plane_flat[CUBIC_CONTACTS + N_COUNTS], line[CUBIC_CONTACTS + N_COUNTS];
+    tail_batch batch; /* last: all before it is set to 0 for every run of pieces */
 } prefix_walk;
 
 /* ---- leaves ---- */
@@ -322,7 +322,10 @@ int CUBIC_COUNT(const cubic_job *job, merge_workspace *workspace, size_t first, 
     prefix_walk *walk = sf_merge_workspace_scratch(workspace, sizeof *walk);
     if (!walk)
         return sf_fail(err, SF_ENOMEM, "no memory for a walk on the cubic lattice");
-    memset(walk, 0, sizeof *walk);
+    memset(walk, 0, offsetof(prefix_walk, batch));
+    walk->batch.n_queued = 0;
+    for (int i = 0; i < WORDS; i++)
+        walk->batch.lanes[i].n = 0;
     walk->kernel = (kernel){.job = job, .workspace = workspace};
     walk->first = first;
     walk->last = last;
