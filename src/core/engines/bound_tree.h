@@ -14,6 +14,7 @@
 #include "core/engines/bound_reach.h"
 #include "core/engines/bound_run.h"
 #ifdef BOUND_CUBIC
+#include "core/engines/bound_short.h"
 #include "core/engines/bound_walk.h"
 #endif
 
@@ -396,20 +397,60 @@ static uint64_t count_rest(tree *t, const rest *r, int n_placed)
     return n;
 }
 
+/* True when the residues to come stay on the board, wherever they go, and no symmetry is open. */
+static bool rest_fits(const tree *t, const node *n, const bound_step *step)
+{
+    const int n_left = step->left - t->schedule->first, n_right = t->schedule->last - step->right;
+    const int8_t left[3] = {n->left.x, n->left.y, n->left.z}, right[3] = {n->right.x, n->right.y, n->right.z};
+    if (n->n_open < AXES || !n->in_window)
+        return false;
+    for (int axis = 0; axis < AXES; axis++) {
+        const int low = least(n->box.low[axis], least(left[axis] - n_left, right[axis] - n_right));
+        const int minus_high = least(-n->box.high[axis], least(-left[axis] - n_left, -right[axis] - n_right));
+        if (-minus_high - low + 1 >= BOARD_SPAN)
+            return false;
+    }
+    return true;
+}
+
 /* True when the node has the score that is counted and the rest of the chain stays on the board: then the bounds have
  * nothing more to say, and completions are counted as they are laid. */
 static bool rest_is_plain(const tree *t, const node *n, int n_placed)
 {
     enum { REST_MAX = AXES == 2 ? 12 : 8 };
-    const int n_rest = t->schedule->n_residues - n_placed;
-    if (t->search->goal != BOUND_COUNT || n->score != t->search->ceiling || n->n_open < AXES || !n->in_window ||
-        n_rest > REST_MAX)
-        return false;
-    for (int axis = 0; axis < AXES; axis++) {
-        if (n->box.high[axis] - n->box.low[axis] + 1 + n_rest >= BOARD_SPAN)
-            return false;
+    return t->search->goal == BOUND_COUNT && n->score == t->search->ceiling &&
+           t->schedule->n_residues - n_placed <= REST_MAX && rest_fits(t, n, &t->schedule->step[n_placed]);
+}
+
+#ifdef BOUND_CUBIC
+/* True when little enough is left to count it with no look at bounds. */
+static bool rest_is_short(const tree *t, const node *n, int n_placed)
+{
+    enum { SHORT_MAX = 4 };
+    return t->search->goal == BOUND_COUNT && t->target == t->search->ceiling &&
+           t->schedule->n_residues - n_placed <= SHORT_MAX && rest_fits(t, n, &t->schedule->step[n_placed]);
+}
+
+static uint64_t count_short(tree *t, const node *n, int n_placed)
+{
+    const placed p = {n->occupied, n->h, {board_site(n->left), board_site(n->right)}};
+    return short_count(t->chain, t->schedule, &p, n_placed, t->target - n->score, &t->n_rest);
+}
+#endif
+
+/* What was counted so takes nodes too, as the time it took. */
+static void rest_counted(tree *t, uint64_t found, uint64_t share)
+{
+    bound_search *search = t->search;
+    search->found += found;
+    t->share += share;
+    search->nodes += t->n_rest / REST_STEPS;
+    t->n_rest %= REST_STEPS;
+    if (search->nodes > search->node_limit) {
+        search->nodes = search->node_limit;
+        search->outcome = BOUND_LIMIT;
+        t->done = true;
     }
-    return true;
 }
 
 /* The tree is large when the nodes to come, if what is left is like what was done, are worth a comparison of schedules.
@@ -433,17 +474,15 @@ static void descend(tree *t, const node *parent, int n_placed, uint64_t share)
     bound_search *search = t->search;
     if (rest_is_plain(t, parent, n_placed)) {
         const rest r = {parent->occupied, parent->h, {board_site(parent->left), board_site(parent->right)}};
-        search->found += count_rest(t, &r, n_placed);
-        t->share += share;
-        search->nodes += t->n_rest / REST_STEPS;
-        t->n_rest %= REST_STEPS;
-        if (search->nodes > search->node_limit) {
-            search->nodes = search->node_limit;
-            search->outcome = BOUND_LIMIT;
-            t->done = true;
-        }
+        rest_counted(t, count_rest(t, &r, n_placed), share);
         return;
     }
+#ifdef BOUND_CUBIC
+    if (rest_is_short(t, parent, n_placed)) {
+        rest_counted(t, count_short(t, parent, n_placed), share);
+        return;
+    }
+#endif
     const bound_step *step = &t->schedule->step[n_placed];
     node list[STEPS];
     const int n = node_children(t, parent, n_placed, list);
