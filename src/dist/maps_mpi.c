@@ -1,5 +1,6 @@
-/* A rank's share is one part of sf_map_table_build_part; more parts than ranks would even out what the parts' costs
- * differ by, but every part enumerates all prefixes again, which costs more than that.
+/* A rank's share is one part of sf_map_table_build_part. More parts than ranks would not even out what the parts' costs
+ * differ by: every part enumerates all prefixes again, and on the cubic lattice what is uneven is one group, of the prefixes
+ * that touch nothing: a third of the work (16 residues), and no part is smaller than a group.
  *
  * Obvious is to send every share to every rank; of 97 MB (22 residues) that took as long as a third of the building. The
  * ranks of a node copy their shares to memory that they have in common, and only one rank of each node sends and

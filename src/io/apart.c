@@ -69,3 +69,8 @@ int sf_apart_try(const char *path, int (*work)(void *context, sf_error *err), vo
         return sf_fail(err, SF_EFORMAT, "%s: is damaged so badly that HDF5 dies of it", path);
     return answer.code ? sf_fail(err, answer.code, "%s", answer.text) : 0;
 }
+
+int sf_apart_do(const char *path, int (*work)(void *context, sf_error *err), void *context, sf_error *err)
+{
+    return sf_apart_try(path, work, context, err);
+}

@@ -10,4 +10,7 @@
  * process with other threads at work. */
 int sf_apart_try(const char *path, int (*work)(void *context, sf_error *err), void *context, sf_error *err);
 
+/* The same, where the work is done for good there: it leaves what it found in memory that is shared. */
+int sf_apart_do(const char *path, int (*work)(void *context, sf_error *err), void *context, sf_error *err);
+
 #endif
