@@ -54,4 +54,11 @@ void sf_bench_sequences(int length, size_t n, uint32_t *sequences);
 /* The same as elements[n][length] of hp (0: H); freed by the caller; NULL when memory is out. */
 uint8_t *sf_bench_elements(int length, size_t n);
 
+/* n sequences of any length as elements[n][length], each residue H or P alike, by a generator that begins at 1; freed by
+ * the caller; NULL when memory is out. Those of bench_bound.c. */
+uint8_t *sf_bench_random_elements(int length, size_t n);
+
+/* A chain of 42 residues that takes engine bound some seconds, square lattice. */
+extern const char sf_bench_hard_chain[];
+
 #endif

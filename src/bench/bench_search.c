@@ -4,6 +4,7 @@
  *   mpirun -np 2 starfold-bench --only ranks */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "core/engines/census.h"
@@ -178,17 +179,24 @@ static void batch_work(search_case *c, const sf_comm *comm)
         c->failed = code;
 }
 
-static int open_batch(search_case *c, size_t n)
+/* `elements` is the batch's from here on. */
+static int open_batch(search_case *c, const char *engine, size_t n, uint8_t *elements)
 {
     sf_engine_options options;
     sf_engine_options_init(&options);
-    options.engine = "table";
+    options.engine = engine;
+    options.top_counts = 0;
     c->n_sequences = n;
-    c->elements = sf_bench_elements(c->problem.length, n);
+    c->elements = elements;
     c->histograms = calloc(n * (size_t)c->problem.n_scores, sizeof *c->histograms);
     if (!c->elements || !c->histograms)
         return SF_ENOMEM;
     return sf_engine_open(&c->engine, &c->problem, &options, n, NULL);
+}
+
+static int open_table_batch(search_case *c, size_t n)
+{
+    return open_batch(c, "table", n, sf_bench_elements(c->problem.length, n));
 }
 
 static void close_batch(search_case *c)
@@ -196,6 +204,9 @@ static void close_batch(search_case *c)
     sf_engine_close(c->engine);
     free(c->elements);
     free(c->histograms);
+    c->engine = NULL;
+    c->elements = NULL;
+    c->histograms = NULL;
 }
 
 static void compare(const char *what, const sf_comm *world, rank_work work, search_case *c, bool shares)
@@ -210,6 +221,37 @@ static void compare(const char *what, const sf_comm *world, rank_work work, sear
     }
     if (world->rank == 0)
         printf("  %-42s %11.3gs %11.3gs %10.2f\n", what, one, all, one / all * (shares ? 1 : world->size));
+}
+
+/* Engine bound: chains that take times a thousandfold apart, and one that all ranks share. */
+static int compare_bound(const sf_comm *world)
+{
+    enum { CHAINS = 64 };
+    search_case c;
+    if (case_init(&c, 36) != 0)
+        return c.failed;
+    int code = open_batch(&c, "bound", CHAINS, sf_bench_random_elements(c.problem.length, CHAINS));
+    code = sf_comm_agree(world, code, NULL);
+    if (!code)
+        compare("64 chains, square 36, engine bound", world, batch_work, &c, true);
+    close_batch(&c);
+    if (code || c.failed)
+        return code ? code : c.failed;
+
+    const int length = (int)strlen(sf_bench_hard_chain);
+    uint8_t *elements = malloc((size_t)length);
+    for (int i = 0; elements && i < length; i++)
+        elements[i] = sf_bench_hard_chain[i] != 'H';
+    code = case_init(&c, length);
+    if (!code)
+        code = open_batch(&c, "bound", 1, elements);
+    else
+        free(elements);
+    code = sf_comm_agree(world, code, NULL);
+    if (!code)
+        compare("one hard 42-mer, engine bound", world, batch_work, &c, true);
+    close_batch(&c);
+    return code ? code : c.failed;
 }
 
 static int run_ranks(const sf_bench_options *options)
@@ -240,14 +282,15 @@ static int run_ranks(const sf_bench_options *options)
                 true);
     sf_census_close(c.census);
     if (!code)
-        code = sf_comm_agree(world, open_batch(&c, options->full ? 100000 : 5000), NULL);
+        code = sf_comm_agree(world, open_table_batch(&c, options->full ? 100000 : 5000), NULL);
     if (!code) {
         char what[64];
         snprintf(what, sizeof what, "%zu histograms, square 20, no table", c.n_sequences);
         compare(what, world, batch_work, &c, true);
     }
     close_batch(&c);
-    return code ? code : c.failed;
+    code = code ? code : c.failed;
+    return code ? code : compare_bound(world);
 }
 
 const sf_bench sf_bench_ranks = {"ranks", "several ranks against one, beside busy loops (under mpirun)", run_ranks,

@@ -2,6 +2,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "core/engines/census.h"
@@ -54,12 +55,13 @@ static void ask(void *context)
     (void)!sf_engine_histograms(engine, c->n_sequences, c->elements, c->histograms, NULL);
 }
 
-static int open_engine(const threads_case *c, int n_threads, sf_engine **engine)
+static int open_engine(const threads_case *c, const char *name, int n_threads, sf_engine **engine)
 {
     sf_engine_options options;
     sf_engine_options_init(&options);
-    options.engine = "table";
+    options.engine = name;
     options.n_threads = n_threads;
+    options.top_counts = 0;
     return sf_engine_open(engine, &c->problem, &options, c->n_sequences, NULL);
 }
 
@@ -81,9 +83,50 @@ static void compare(const char *what, sf_bench_action action, threads_case *c, i
     fflush(stdout);
 }
 
+/* A batch by the named engine; elements as in threads_case, freed. */
+static int compare_batch(const char *what, threads_case *c, const char *engine, int n_threads)
+{
+    int code = sf_problem_init(&c->problem, sf_lattice_find("square"), sf_score_model_find("hp"), c->length, NULL);
+    if (code == 0)
+        c->histograms = calloc(c->n_sequences * (size_t)c->problem.n_scores, sizeof *c->histograms);
+    if (!c->elements || !c->histograms)
+        code = SF_ENOMEM;
+    if (code == 0)
+        code = open_engine(c, engine, 1, &c->one);
+    if (code == 0)
+        code = open_engine(c, engine, n_threads, &c->many);
+    if (code == 0)
+        compare(what, ask, c, n_threads, true);
+    sf_engine_close(c->one);
+    sf_engine_close(c->many);
+    c->one = c->many = NULL;
+    free(c->elements);
+    free(c->histograms);
+    c->elements = NULL;
+    c->histograms = NULL;
+    return code;
+}
+
+/* Engine bound, whose sequences take times that differ a thousandfold, and whose long ones are shared. */
+static int compare_bound(threads_case *c, int n_threads)
+{
+    c->length = 36;
+    c->n_sequences = 64;
+    c->elements = sf_bench_random_elements(c->length, c->n_sequences);
+    int code = compare_batch("64 chains, square 36, engine bound", c, "bound", n_threads);
+    if (code != 0)
+        return code;
+    c->length = (int)strlen(sf_bench_hard_chain);
+    c->n_sequences = 1;
+    c->elements = malloc((size_t)c->length);
+    for (int i = 0; c->elements && i < c->length; i++)
+        c->elements[i] = sf_bench_hard_chain[i] != 'H';
+    return compare_batch("one hard 42-mer, engine bound", c, "bound", n_threads);
+}
+
 static int run(const sf_bench_options *options)
 {
-    threads_case c = {.length = options->full ? 22 : 20, .n_sequences = options->full ? 100000 : 5000};
+    threads_case c = {.length = options->full ? 22 : 20};
     char what[64];
     printf("\n%-44s %12s %8d thr. %10s\n", "threads", "1 thread", options->n_threads, "speed-up");
     compare("busy loops side by side", busy, &c, options->n_threads, false);
@@ -98,20 +141,11 @@ static int run(const sf_bench_options *options)
     sf_census_close(c.census);
 
     c.length = 20;
+    c.n_sequences = options->full ? 100000 : 5000;
     c.elements = sf_bench_elements(c.length, c.n_sequences);
-    if (sf_problem_init(&c.problem, sf_lattice_find("square"), sf_score_model_find("hp"), c.length, NULL) == 0)
-        c.histograms = calloc(c.n_sequences * (size_t)c.problem.n_scores, sizeof *c.histograms);
-    if (!c.elements || !c.histograms)
-        return SF_ENOMEM;
-    if (open_engine(&c, 1, &c.one) != 0 || open_engine(&c, options->n_threads, &c.many) != 0)
-        return SF_ENOMEM;
     snprintf(what, sizeof what, "%zu histograms, square 20, table excluded", c.n_sequences);
-    compare(what, ask, &c, options->n_threads, true);
-    sf_engine_close(c.one);
-    sf_engine_close(c.many);
-    free(c.elements);
-    free(c.histograms);
-    return 0;
+    int code = compare_batch(what, &c, "table", options->n_threads);
+    return code != 0 ? code : compare_bound(&c, options->n_threads);
 }
 
 const sf_bench sf_bench_threads = {"threads", "several threads against one, beside busy loops", run, false};
