@@ -25,7 +25,11 @@ typedef struct sf_engine_options {
     int n_threads;            /* threads for opening and for sf_engine_histograms, >= 1 */
     uint64_t memory_limit;    /* bytes the engine may take; 0: what the machine (and its cgroup) has free */
     uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit */
-    int top_counts;           /* engine bound: how many of the highest scores are counted, >= 0 */
+    int top_counts;           /* engine bound, and all with `sets`: how many of the highest scores are counted, >= 0 */
+    /* Only the set of scores is wanted, and top_counts counts: other entries of a histogram become SF_COUNT_SOME or 0, by each
+     * engine that can the same. Engine table then answers sets alone (hp, top_counts 0) many times faster than histograms. */
+    bool sets;
+    bool maps_at_hand;        /* estimates: the contact maps of the problem need not be built, as `maps` will be given */
     /* Engine table: contact maps of the problem that exist already, laid out instead of built; NULL: it builds them. The
      * caller's, read during opening only. Lattice and length must be the problem's. */
     const struct sf_map_table *maps;
@@ -89,8 +93,9 @@ int sf_engine_choose(const sf_problem *problem, const sf_engine_options *options
                      sf_error *err);
 
 /* Opens the engine that `options` names. auto: the cheapest that counts n_expected sequences; for chains of more than
- * 32 residues (square) or 22 (cubic) the one that proves the set of scores, where it knows the model. *engine is NULL
- * on failure. SF_ELIMIT, with the size it would need, when it does not fit memory; SF_EINPUT for an unknown name. */
+ * 32 residues (square) or 22 (cubic) the one that proves the set of scores, where it knows the model; with options->sets the
+ * cheapest that answers sets. *engine is NULL on failure. SF_ELIMIT, with the size it would need, when it does not fit
+ * memory, or answers no sets where they are asked for; SF_EINPUT for an unknown name. */
 int sf_engine_open(sf_engine **engine, const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                    sf_error *err);
 

@@ -36,8 +36,10 @@ static int repair(sf_app *app, sf_error *err)
         snprintf(output, sizeof output, "%.*s.repaired.h5", (int)(suffix ? n - 3 : n), view.paths.output);
         if (settings->output[0])
             snprintf(output, sizeof output, "%s", settings->output);
-        code = write_copy(&view, settings, output, err);
+        code = sf_path_check_output(output, err);
     }
+    if (!code)
+        code = write_copy(&view, settings, output, err);
     if (!code && !settings->quiet)
         fprintf(stderr, "%s: generations to %" PRId64 ", %zu sequences\n", output, view.data.record.generation,
                 view.data.record.known.n);

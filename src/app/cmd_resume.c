@@ -166,7 +166,9 @@ static void set_aside(const sf_run_paths *paths)
 static int prepare(sf_session *session, sf_app *app, source *from, bool *again, sf_error *err)
 {
     double start = sf_now();
-    int code = sf_run_paths_lock(&session->paths, err);
+    int code = sf_path_check_output(session->paths.output, err);
+    if (!code)
+        code = sf_run_paths_lock(&session->paths, err);
     if (!code)
         code = read_source(app, &session->paths, from, err);
     sf_stop_note_save(sf_now() - start); /* the first guess */

@@ -26,6 +26,13 @@ typedef struct cost {
     uint64_t memory, disk; /* bytes: of each rank; of the file, about */
 } cost;
 
+static const char *maps_text(uint64_t maps, char text[64])
+{
+    char count[32];
+    snprintf(text, 64, "%s contact map%s", sf_count_text(maps, count), maps == 1 ? "" : "s");
+    return text;
+}
+
 /* From what was measured on one core of 2.8 GHz: 4.5 ns a conformation and 0.15 us a map to build, 0.1 us to pack. */
 static cost estimate(const sf_app *app, const sf_problem *problem)
 {
@@ -48,7 +55,7 @@ static cost estimate(const sf_app *app, const sf_problem *problem)
 static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
 {
     const cost c = estimate(app, problem);
-    char time[32], memory[32], disk[32], maps[32];
+    char time[32], memory[32], disk[32], maps[64];
     if (app->options.settings.format) {
         cJSON *document = cJSON_CreateObject();
         cJSON_AddStringToObject(document, "lattice", problem->lattice->name);
@@ -59,9 +66,9 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
         sf_json_add_count(document, "disk_bytes", c.disk);
         return sf_json_print(document, err);
     }
-    printf("%s contact maps of %d residues on the %s lattice, %d rank%s of %d thread%s\n"
+    printf("%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n"
            "  about %s, %s of memory a rank, %s of disk\n",
-           sf_count_text(sf_map_table_expected(problem->lattice, problem->length), maps), problem->length,
+           maps_text(sf_map_table_expected(problem->lattice, problem->length), maps), problem->length,
            problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s", sf_app_threads(app),
            sf_app_threads(app) == 1 ? "" : "s", sf_seconds_text(c.seconds, time), sf_bytes_text(c.memory, memory),
            sf_bytes_text(c.disk, disk));
@@ -85,12 +92,12 @@ static int prepare(const sf_app *app, sf_problem *problem, sf_error *err)
 
 static void say_done(const sf_app *app, const sf_map_table *maps, double start_s)
 {
-    char text[32], time[32], size[32];
+    char text[64], time[32], size[32];
     struct stat about;
     if (app->options.settings.quiet || stat(app->options.settings.output, &about) != 0)
         return;
-    fprintf(stderr, "%s: %s contact maps of %d residues on the %s lattice, %s, %s\n", app->options.settings.output,
-            sf_count_text(maps->n_maps, text), maps->layout.length, maps->lattice->name,
+    fprintf(stderr, "%s: %s of %d residues on the %s lattice, %s, %s\n", app->options.settings.output,
+            maps_text(maps->n_maps, text), maps->layout.length, maps->lattice->name,
             sf_bytes_text((uint64_t)about.st_size, size), sf_seconds_text(sf_now() - start_s, time));
 }
 
@@ -161,7 +168,8 @@ int sf_table_info(const char *path, bool json, sf_error *err)
         return info_json(path, &about, bytes, err);
     printf("%s\n", path);
     printf("  chains         %d residues, %s lattice, letters %s\n", about.length, about.lattice, about.letters);
-    printf("  contact maps   %s, of at most %d contacts\n", sf_count_text(about.n_maps, text), about.max_contacts);
+    printf("  contact maps   %s, of at most %d contact%s\n", sf_count_text(about.n_maps, text), about.max_contacts,
+           about.max_contacts == 1 ? "" : "s");
     printf("  conformations  %s\n", sf_count_text(about.conformations, text));
     printf("  size           %s on disk, %s in memory\n", sf_bytes_text(about.file_bytes, disk),
            sf_bytes_text(bytes, memory));

@@ -51,6 +51,10 @@ void sf_app_engine_options(const sf_app *app, sf_engine_options *options)
     options->node_limit = settings->node_limit;
     if (sf_options_find(&app->options, "top-counts") >= 0)
         options->top_counts = (int)settings->top_counts;
+    if (sf_options_find(&app->options, "known") >= 0)
+        options->sets = settings->stores_scores;
+    else
+        options->sets = options->top_counts == 0;
 }
 
 /* What this rank's options say otherwise than rank 0's. */

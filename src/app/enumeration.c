@@ -43,10 +43,18 @@ static int fill_question(sf_enumeration_run *run, const sf_sequence_list *list, 
     return 0;
 }
 
-/* What kind of answer the engine gives. */
+static sf_engine_options options_asked(const sf_enumeration_run *run)
+{
+    sf_engine_options options;
+    sf_app_engine_options(run->app, &options);
+    return options;
+}
+
+/* What kind of answer is asked for, or the engine gives. */
 static void set_kind(sf_enumeration_run *run, bool proven)
 {
     const sf_settings *settings = &run->app->options.settings;
+    proven = proven || options_asked(run).sets;
     run->file.proven = proven;
     run->file.top_counts = proven ? (int)settings->top_counts : 0;
     run->file.node_limit = proven ? settings->node_limit : 0;
@@ -54,15 +62,15 @@ static void set_kind(sf_enumeration_run *run, bool proven)
 
 static const char *engine_asked(const sf_enumeration_run *run)
 {
-    sf_engine_options options;
-    sf_app_engine_options(run->app, &options);
-    return options.engine;
+    return options_asked(run).engine;
 }
 
 /* Compares with what a file answers; with engine auto its kind of answer is taken. */
 static const char *difference(sf_enumeration_run *run, const sf_enumeration *there)
 {
     const char *engine = engine_asked(run);
+    if (options_asked(run).sets && !there->proven)
+        return "top-counts";
     set_kind(run, strcmp(engine, "auto") == 0 ? there->proven : strcmp(engine, "bound") == 0);
     return sf_enumeration_difference(&run->file, there);
 }

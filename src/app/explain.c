@@ -27,11 +27,8 @@ static double wall_seconds(const sf_app *app, const sf_engine_cost *cost, size_t
 
 static void take_options(const sf_app *app, const sf_problem *problem, sf_engine_options *options)
 {
-    static const sf_map_table there; /* an estimate asks only whether there are maps */
     sf_app_engine_options(app, options);
     sf_app_table_prefer(app, problem, options);
-    if (app->options.settings.table[0])
-        options->maps = &there;
 }
 
 /* Estimates of all engines; returns the index of the one that would be taken, or -1, then `err` says why. */

@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "app/peers.h"
 
 enum { LOCK_TRIES = 100 };
 
@@ -60,6 +63,9 @@ static int refuse_folder(const char *output, int error, sf_error *err)
     struct stat about;
     snprintf(copy, sizeof copy, "%s", output);
     const char *folder = dirname(copy);
+    errno = error; /* the caller may ask, too */
+    if (error == ENAMETOOLONG)
+        return sf_fail(err, SF_EINPUT, "the name of the output is too long: '%.100s...'; choose a shorter one", output);
     if (stat(folder, &about) != 0)
         return sf_fail(err, SF_EINPUT, "the folder '%.300s' of the output does not exist; make it, or choose another",
                        folder);
@@ -121,10 +127,66 @@ int sf_file_lock_take(sf_file_lock *lock, const char *output, char *holder, sf_e
     return sf_fail(err, SF_EIO, "cannot lock %.300s: the file is removed again and again by others", path);
 }
 
+/* ---- signals ---- */
+
+enum { N_SIGNALS = 4 };
+static const int end_signals[N_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+
+static struct {
+    const sf_file_lock *lock; /* NULL: nothing is guarded */
+    char output[SF_TEXT_SIZE], aside[SF_TEXT_SIZE + 32];
+    struct stat before; /* of the output; st_ino 0: there was none */
+    struct sigaction old[N_SIGNALS];
+} guarded;
+
+/* The work is not worth keeping, so there is no flag to poll: only what is safe in a handler, and the end. */
+static void on_end(int number)
+{
+    static const char nothing[] = "starfold: stopped by a signal; nothing was written\n";
+    static const char written[] = "starfold: stopped by a signal when the output was written\n";
+    struct stat now;
+    (void)number;
+    const bool gone = sf_peers_tell_gone() >= 0 || sf_peers_told(); /* that is the line, and this signal its consequence */
+    sf_peers_hush();                                                /* a rank that ends in order is not missed */
+    const bool is_new = stat(guarded.output, &now) == 0 && now.st_ino != guarded.before.st_ino;
+    unlink(guarded.aside);
+    unlink(guarded.lock->path);
+    if (gone)
+        _exit(1);
+    const ssize_t told = is_new ? write(STDERR_FILENO, written, sizeof written - 1)
+                                : write(STDERR_FILENO, nothing, sizeof nothing - 1);
+    (void)told; /* there is nothing left to do about it */
+    _exit(1);
+}
+
+void sf_file_lock_guard(const sf_file_lock *lock, const char *output)
+{
+    struct sigaction action = {.sa_handler = on_end};
+    snprintf(guarded.output, sizeof guarded.output, "%s", output);
+    snprintf(guarded.aside, sizeof guarded.aside, "%s.tmp", output);
+    memset(&guarded.before, 0, sizeof guarded.before);
+    if (stat(output, &guarded.before) != 0)
+        guarded.before.st_ino = 0;
+    guarded.lock = lock;
+    for (int i = 0; i < N_SIGNALS; i++)
+        sigaddset(&action.sa_mask, end_signals[i]);
+    for (int i = 0; i < N_SIGNALS; i++)
+        sigaction(end_signals[i], &action, &guarded.old[i]);
+}
+
+static void end_guard(const sf_file_lock *lock)
+{
+    for (int i = 0; guarded.lock == lock && i < N_SIGNALS; i++)
+        sigaction(end_signals[i], &guarded.old[i], NULL);
+    if (guarded.lock == lock)
+        guarded.lock = NULL;
+}
+
 void sf_file_lock_drop(sf_file_lock *lock)
 {
     if (lock->fd < 0)
         return;
+    end_guard(lock);
     unlink(lock->path);
     close(lock->fd);
     lock->fd = -1;

@@ -19,6 +19,11 @@ typedef struct sf_file_lock {
  * sf_file_lock_drop, or by the death of the process. */
 int sf_file_lock_take(sf_file_lock *lock, const char *output, char *holder, sf_error *err);
 
+/* From now until the lock is dropped, a signal that ends the process ends it with one line and status 1, and takes the lock's
+ * file and OUTPUT.tmp with it. For what is written at the end only, and cannot be gone on with. One lock at a time; it stays
+ * where it is. */
+void sf_file_lock_guard(const sf_file_lock *lock, const char *output);
+
 /* Gives it back; one that is not held is allowed. */
 void sf_file_lock_drop(sf_file_lock *lock);
 

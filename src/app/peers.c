@@ -18,6 +18,7 @@ enum { PEERS_MAX = 1024 };
 
 static struct {
     volatile sig_atomic_t n; /* 0: nobody is watched */
+    volatile sig_atomic_t told;
     int own;                 /* rank */
     int rank[PEERS_MAX];     /* in their order */
     pid_t pid[PEERS_MAX];
@@ -135,6 +136,7 @@ int sf_peers_tell_gone(void)
         memcpy(line, before, size);
         size += add_number(line + size, gone);
         memcpy(line + size, peers.after, more);
+        peers.told = 1;
         if (write(STDERR_FILENO, line, size + more) >= 0)
             sf_peers_hush(); /* once, also when this one is gone before the next looks */
     }
@@ -148,4 +150,9 @@ void sf_peers_hush(void)
     peers.n = 0;
     for (int i = 0; i < n; i++)
         kill(peers.pid[i], SIGUSR2);
+}
+
+bool sf_peers_told(void)
+{
+    return peers.told;
 }

@@ -22,4 +22,7 @@ int sf_peers_tell_gone(void);
 /* This rank leaves at once and has said why: the peers are to say nothing. For handlers too. */
 void sf_peers_hush(void);
 
+/* True when this rank has told of a peer that is gone. For handlers too. */
+bool sf_peers_told(void);
+
 #endif

@@ -46,7 +46,19 @@ bool sf_path_is_same(const char *a, const char *b)
 
 int sf_path_check_output(const char *path, sf_error *err)
 {
+    enum { NAME_LONGEST = 255 - (int)(sizeof ".checkpoint.previous.new" - 1) }; /* the names beside it are longer */
     struct stat about;
+    const size_t n = strlen(path);
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const bool is_folder = sf_path_is_folder(path);
+    if (n > 0 && !*name && !is_folder)
+        return sf_fail(err, SF_EINPUT, "the output '%.300s' ends with '/', so it is no file's name; name a file", path);
+    if (strlen(name) > NAME_LONGEST)
+        return sf_fail(err, SF_EINPUT, "the output '%.60s...' has a name of %zu letters; choose one of at most %d", name,
+                       strlen(name), NAME_LONGEST);
+    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && !is_folder)
+        return sf_fail(err, SF_EINPUT, "the output '%.300s' is a link, and would be replaced; name the file that it leads to",
+                       path);
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
         return 0;
     if (S_ISDIR(about.st_mode))
@@ -59,6 +71,8 @@ int sf_path_claim(const sf_settings *settings, sf_file_lock *lock, sf_error *err
     int code = sf_path_check_output(settings->output, err);
     if (!code)
         code = sf_file_lock_take(lock, settings->output, NULL, err);
+    if (!code)
+        sf_file_lock_guard(lock, settings->output);
     if (!code && sf_path_exists(settings->output) && !settings->force)
         code = sf_fail(err, SF_EEXIST, "%.300s exists; choose another output, or replace it with --force", settings->output);
     return code;

@@ -26,10 +26,12 @@ bool sf_path_is_folder(const char *path);
 /* Two names of one file, by a link or by "./" as well; empty names are of none. */
 bool sf_path_is_same(const char *a, const char *b);
 
-/* SF_EINPUT unless `path` names a file, or nothing yet: a rename would put a file in the place of a device, too. */
+/* SF_EINPUT unless `path` names a file, or nothing yet, and leaves room for longer names beside it: a rename would put a file
+ * in the place of a device or of a link, too. */
 int sf_path_check_output(const char *path, sf_error *err);
 
-/* For a file that is written at the end of the work: may --output be written, and is nobody else at it? Takes the lock. */
+/* For a file that is written at the end of the work: may --output be written, and is nobody else at it? Takes the
+ * lock, and guards it (sf_file_lock_guard). */
 int sf_path_claim(const sf_settings *settings, sf_file_lock *lock, sf_error *err);
 
 /* Takes the lock, which also shows that the folder can be written. SF_EINPUT when it cannot, SF_EEXIST naming the

@@ -58,30 +58,22 @@ static int settle_engine(sf_session *session, sf_error *err)
 {
     sf_options *all = &session->app->options;
     sf_engine_options options;
-    bool scores = stores_scores(session);
     const char *chosen = "";
+    all->settings.stores_scores = stores_scores(session);
+    const bool scores = all->settings.stores_scores;
     sf_app_engine_options(session->app, &options);
-    if (scores && all->settings.table[0])
+    if (strcmp(options.engine, scores ? "walk" : "bound") == 0)
         return sf_fail(err, SF_EINPUT,
-                       "--table is given, but this search of %d residues on the %s lattice stores sets of scores (--known), "
-                       "for which no table is read; leave it out",
-                       session->problem.length, session->problem.lattice->name);
-    if (!scores)
-        sf_app_table_prefer(session->app, &session->problem, &options);
-    if (strcmp(options.engine, "auto") == 0) {
-        int idx = sf_options_find(all, "engine");
-        if (sf_engine_choose(&session->problem, &options, 1, &chosen, NULL) == 0 &&
-            (strcmp(chosen, "bound") == 0) == scores)
-            return 0;
-        return sf_option_set(all, idx, scores ? "bound" : "walk", all->origin[idx], "--", err);
-    }
-    if ((strcmp(options.engine, "bound") == 0) == scores)
+                       "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
+                       options.engine, session->problem.length, session->problem.lattice->name,
+                       scores ? "sets of scores" : "whole histograms", scores ? "auto table bound" : "auto table walk");
+    if (strcmp(options.engine, "auto") != 0 || scores)
         return 0;
-    return sf_fail(
-        err, SF_EINPUT,
-        "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
-        options.engine, session->problem.length, session->problem.lattice->name,
-        scores ? "sets of scores" : "whole histograms", scores ? "auto bound" : "auto table walk");
+    sf_app_table_prefer(session->app, &session->problem, &options);
+    int idx = sf_options_find(all, "engine");
+    if (sf_engine_choose(&session->problem, &options, 1, &chosen, NULL) == 0 && strcmp(chosen, "bound") != 0)
+        return 0;
+    return sf_option_set(all, idx, "walk", all->origin[idx], "--", err);
 }
 
 int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)

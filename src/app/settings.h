@@ -49,6 +49,7 @@ typedef struct sf_settings {
     int64_t selection, crossover, survival, fitness, topology; /* values of the enums of core/search/config.h */
     int64_t migration_interval, migration_delay, migrants;
     int64_t known; /* enum sf_known_kind */
+    bool stores_scores; /* no option: what sf_session_configure made of `known` */
     int64_t checkpoint_interval;           /* generations */
     uint64_t checkpoint_ms, time_limit_ms; /* milliseconds */
 } sf_settings;

@@ -32,18 +32,6 @@ int sf_app_table_check(const sf_app *app, sf_error *err)
                    options.engine);
 }
 
-void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options)
-{
-    const sf_settings *settings = &app->options.settings;
-    const char *chosen;
-    if (strcmp(options->engine, "auto") != 0 || !(settings->table[0] || settings->table_cache[0]))
-        return;
-    sf_engine_options asked = *options;
-    asked.engine = "table";
-    if (settings->table[0] || sf_engine_choose(problem, &asked, 1, &chosen, NULL) == 0)
-        options->engine = asked.engine;
-}
-
 int sf_app_table_advise(int code, const char *advice, sf_error *err)
 {
     if (code != SF_EFORMAT && code != SF_EMISMATCH)
@@ -92,11 +80,26 @@ static const char *cache_folder(const sf_app *app)
     return told[0] ? told : found && found[0] ? found : NULL;
 }
 
+/* False when the name is too long. */
+static bool cache_name(const char *folder, const sf_problem *problem, char path[SF_TEXT_SIZE])
+{
+    return snprintf(path, SF_TEXT_SIZE, "%s/%s-%d-%s-v%d.h5", folder, problem->lattice->name, problem->length,
+                    problem->model->letter, SF_TABLE_SCHEMA_VERSION) < SF_TEXT_SIZE;
+}
+
+void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options)
+{
+    const char *folder = cache_folder(app);
+    char path[SF_TEXT_SIZE];
+    const bool named = app->options.settings.table[0];
+    if (named && strcmp(options->engine, "auto") == 0)
+        options->engine = "table";
+    options->maps_at_hand = named || (folder && cache_name(folder, problem, path) && sf_path_exists(path));
+}
+
 static int cache_path(const char *folder, const sf_problem *problem, char path[SF_TEXT_SIZE], sf_error *err)
 {
-    int n = snprintf(path, SF_TEXT_SIZE, "%s/%s-%d-%s-v%d.h5", folder, problem->lattice->name, problem->length,
-                     problem->model->letter, SF_TABLE_SCHEMA_VERSION);
-    if (n >= SF_TEXT_SIZE)
+    if (!cache_name(folder, problem, path))
         return sf_fail(err, SF_EINPUT, "the name of the table cache is too long: '%.300s...'", folder);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return sf_fail(err, SF_EINPUT, "the table cache '%.300s' cannot be made: %s; choose another folder", folder,
@@ -118,21 +121,42 @@ static int wait_for(const sf_app *app, const char *path, const char *holder, con
     return 0;
 }
 
-/* Reads the table, or has the lock to build it: then lock->fd is set. */
-static int find_in_cache(const sf_app *app, const char *path, const sf_problem *problem, const volatile int *stop,
-                         sf_file_lock *lock, sf_maps *maps, sf_error *err)
+/* What becomes of a table that is asked of the cache. */
+enum { CACHE_FOUND, CACHE_FILLED, CACHE_UNWRITABLE };
+
+/* A folder that others fill, mounted to be read, is no reason to stop. */
+static void say_unwritable(const sf_app *app, const char *folder, int error)
 {
+    if (!app->options.settings.quiet)
+        fprintf(stderr, "remark: cannot write in the table cache '%.300s' (%s); the table is built in memory and not kept\n",
+                folder, strerror(error));
+}
+
+/* Reads the table (CACHE_FOUND), or has the lock to build it (CACHE_FILLED), or cannot write there. */
+static int find_in_cache(const sf_app *app, const char *folder, const char *path, const sf_problem *problem,
+                         const volatile int *stop, sf_file_lock *lock, int *found, sf_maps *maps, sf_error *err)
+{
+    *found = CACHE_FOUND;
     char holder[SF_HOLDER_SIZE];
     bool said = false;
     for (;;) {
         if (sf_path_exists(path)) {
             sf_file_lock_drop(lock);
+            *found = CACHE_FOUND;
             int code = sf_table_file_read(&maps->table, NULL, path, problem, err);
             return sf_app_table_advise(code, cache_advice, err);
         }
+        *found = CACHE_FILLED;
         if (lock->fd >= 0)
             return 0;
-        int code = sf_file_lock_take(lock, path, holder, err);
+        sf_error why = {0, ""};
+        int code = sf_file_lock_take(lock, path, holder, &why);
+        if (code == SF_EINPUT) {
+            *found = CACHE_UNWRITABLE;
+            say_unwritable(app, folder, errno);
+            return 0;
+        }
+        *err = why;
         if (code == SF_EEXIST)
             code = wait_for(app, path, holder, stop, &said, err);
         if (code)
@@ -146,19 +170,19 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
 {
     char path[SF_TEXT_SIZE] = "";
     sf_file_lock lock = {.fd = -1};
-    bool speaks = sf_app_speaks(app), missing = false;
+    bool speaks = sf_app_speaks(app);
+    int found = CACHE_FOUND;
     int code = speaks ? cache_path(folder, problem, path, err) : 0;
     if (speaks && !code)
-        code = find_in_cache(app, path, problem, options->stop, &lock, maps, err);
-    missing = lock.fd >= 0;
+        code = find_in_cache(app, folder, path, problem, options->stop, &lock, &found, maps, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
-        code = sf_comm_broadcast(&app->comm, sizeof missing, &missing, err);
-    if (!code && !missing)
+        code = sf_comm_broadcast(&app->comm, sizeof found, &found, err);
+    if (!code && found == CACHE_FOUND)
         code = share(app, problem, code, maps, err);
-    if (!code && missing)
+    else if (!code)
         code = build(app, problem, options, maps, err); /* all ranks write */
-    if (!code && missing)
+    if (!code && found == CACHE_FILLED)
         code = sf_app_table_write(app, path, &maps->table, problem->model->letter, err);
     sf_file_lock_drop(&lock);
     return code;

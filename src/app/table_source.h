@@ -9,7 +9,8 @@
 /* SF_EINPUT when --table is given beside an engine that reads none. */
 int sf_app_table_check(const sf_app *app, sf_error *err);
 
-/* Makes `auto` the engine table where the user named a table, or a cache and the problem has a table that fits memory. */
+/* Makes `auto` the engine table where the user named a table; and has estimates go by what is there already, in that file or
+ * in the cache. What is missing in the cache makes `auto` build nothing that it would not build without. */
 void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine_options *options);
 
 /* The contact maps of the problem, for every rank; where they are built, with the threads, memory and stop flag of

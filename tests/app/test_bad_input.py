@@ -139,6 +139,26 @@ class BadInput(Case):
         self.refused("repair", run, "--output", os.path.join(self.folder, ".", "run.h5"), "--force", says="the run itself")
         self.assertEqual({name: os.stat(self.path(name)).st_ino for name in os.listdir(self.folder)}, before)
 
+    def test_output_names(self):
+        """What is said of a name is true, and the same by every command that writes."""
+        os.mkfifo(self.path("pipe"))
+        target = self.write("target.h5", "keep this")
+        os.symlink("target.h5", self.path("link.h5"))
+        run = self.path("run.h5")
+        self.good("run", "--length", "6", "--generations", "1", "--output", run, "--quiet")
+        os.symlink("run.h5", self.path("run_link.h5"))
+        commands = (["run", "--length", "6", "--generations", "1"], ["enumerate", "HHPPHH"], ["census", "--length", "6"],
+                    ["table", "build", "--length", "6"], ["repair", run])
+        for command in commands:
+            for name, says in (("pipe/", "ends with '/'"), ("none/", "ends with '/'"),
+                               ("n" * 250, "has a name of 250 letters"), ("link.h5", "is a link")):
+                self.refused(*command, "--output", self.path(name), "--force", says=["the output", says])
+        self.refused("resume", self.path("run_link.h5"), "--generations", "2", says="is a link")
+        with open(target) as file:
+            self.assertEqual(file.read(), "keep this")
+        self.assertEqual(set(os.listdir(self.folder)),
+                         {"pipe", "target.h5", "link.h5", "run.h5", "run_link.h5", "run.perf.h5"})
+
     def test_run_files(self):
         text = self.write("text.h5", "this is no HDF5 file\n")
         for command in ("info", "levels", "resume"):

@@ -142,6 +142,23 @@ class Enumerate(Case):
                 for score in reachable[-2:]:
                     self.assertEqual(result["histogram"][score], histogram[score])
 
+    def test_set_alone(self):
+        """--top-counts 0: the set of scores and no count, the same by table and bound, at a short length too."""
+        sequences = ["HPHPPHHPHPPHPHHP", "HHHHHHHHHHHHHHHH", "PPPPPPPPPPPPPPPP", "HPPHPPHPPHPPHPPH"]
+        whole = self.json("enumerate", *sequences, "--engine", "walk")["results"]
+        for engine in ("table", "bound", "auto"):
+            sets = self.json("enumerate", *sequences, "--top-counts", "0", "--engine", engine)["results"]
+            for one, other in zip(whole, sets):
+                for key in ("scores_reachable", "distinct_scores", "max_score", "stars", "exact", "conformations"):
+                    self.assertEqual(one[key], other[key], (engine, key))
+                self.assertEqual(other["histogram"], [None if n else 0 for n in one["histogram"]])
+        self.refused("enumerate", *sequences, "--top-counts", "0", "--engine", "walk", says="take table or bound")
+        output = self.path("sets.h5")
+        words = ["enumerate", *sequences, "--top-counts", "0", "--output", output]
+        first = self.good(*words, "--engine", "table").out
+        self.assertEqual(self.good(*words, "--engine", "table").out.replace("read from the file", "engine table"), first)
+        self.refused("enumerate", *sequences, "--output", output, says="top-counts")
+
     def test_bound_limits(self):
         words = ["enumerate", "--engine", "bound", "HPHPPHHPHPPHPHHPPHPHHPHHPPHPHPHPPHHPHHPHPPHPHPHH"]
         limited = self.json(*words, "--node-limit", "1000")["results"][0]

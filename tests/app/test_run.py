@@ -98,7 +98,8 @@ class Run(Case):
         self.good(*words, "--output", other, "--threads", "2", ranks=3)
         with open(self.output, "rb") as a, open(other, "rb") as b:
             self.assertTrue(a.read() == b.read())
-        self.refused(*words, "--engine", "walk", "--output", self.path("x.h5"), says=["walk", "sets of scores", "auto bound"])
+        self.refused(*words, "--engine", "walk", "--output", self.path("x.h5"),
+                     says=["walk", "sets of scores", "auto table bound"])
         self.refused(*words, "--length", "12", "--engine", "bound", "--output", self.path("x.h5"),
                      says=["bound", "whole histograms", "auto table walk"])
 
@@ -134,7 +135,7 @@ class Run(Case):
     def test_what_is_known(self):
         """--known decides what a file holds, and which engines may fill it; by default by the length."""
         for length, known, engine in ((24, "auto", "walk"), (25, "auto", "bound"), (25, "histograms", "walk"),
-                                      (12, "scores", "bound")):
+                                      (25, "scores", "bound")):
             chosen = self.json("run", "--explain", "--length", length, "--known", known, "--generations", 0,
                                "--trials", 1)["engine"]
             self.assertEqual(chosen == "bound", engine == "bound", (length, known, chosen))
@@ -150,6 +151,33 @@ class Run(Case):
             self.assertTrue((full["sequences/histogram"][:][counted] == top["sequences/histogram"][:][counted]).all())
             self.assertFalse(counted.all())
         self.good("verify", self.path("top.h5"))
+
+    def test_sets_by_each_engine(self):
+        """With --known scores the file is the same whichever engine is taken; auto takes the cheaper."""
+        for lattice, length, model in (("square", 14, "hp"), ("cubic", 9, "hp"), ("square", 9, "hpnx")):
+            for top_counts in (0, 1, 3):
+                files = []
+                for n, (engine, threads) in enumerate((("bound", 1), ("table", 1), ("table", 3), ("auto", 2))):
+                    path = self.path(f"{n}.h5")
+                    self.good("run", "--length", length, "--lattice", lattice, "--score-model", model, "--known", "scores",
+                              "--top-counts", top_counts, "--generations", 6, "--islands", 2, "--engine", engine,
+                              "--threads", threads, "--output", path, "--force", "--quiet")
+                    with open(path, "rb") as file:
+                        files.append(file.read())
+                self.assertEqual([file == files[0] for file in files], [True] * 4, (lattice, model, top_counts))
+        table = self.path("t.h5")
+        self.good("table", "build", "--length", 14, "--output", table, "--quiet")
+        words = ["run", "--length", 14, "--known", "scores", "--generations", 9, "--islands", 3, "--quiet"]
+        self.good(*words, "--output", self.path("a.h5"))
+        self.good(*words, "--output", self.path("b.h5"), "--table", table, ranks=2)
+        with open(self.path("a.h5"), "rb") as a, open(self.path("b.h5"), "rb") as b:
+            self.assertTrue(a.read() == b.read())
+        explained = self.json(*words, "--explain")
+        self.assertEqual(explained["engine"], "table")
+        self.assertEqual([e["engine"] for e in explained["engines"] if not e["possible"]], ["walk"])
+        self.assertEqual(self.json(*words, "--node-limit", 50, "--explain")["engine"], "bound")
+        self.refused(*words, "--engine", "walk", "--output", self.path("c.h5"), says="allowed: auto table bound")
+        self.refused(*words, "--engine", "table", "--node-limit", 50, "--output", self.path("c.h5"), says="engine bound alone")
 
 
 if __name__ == "__main__":

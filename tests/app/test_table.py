@@ -242,8 +242,24 @@ class Use(Table):
         self.refused("enumerate", SEQUENCE, "HPHPPHHPHPPHPHHPPH", "--table", path, says="asked for are 18 residues")
         self.refused("enumerate", SEQUENCE, "--engine", "walk", "--table", path, says="leave one of them out")
         self.refused("census", "--length", 16, "--engine", "walk", "--table", path, says="leave one of them out")
-        self.refused("run", "--length", 36, "--output", out, "--table", path, says="sets of scores")
+        self.refused("run", "--length", 36, "--output", out, "--table", path, says="chains of 3 to 24 residues")
         self.refused("table", "info", self.path("flip.h5"), says=["is damaged", "starfold table build"])
+
+
+class Signals(Table):
+    def test_stopped(self):
+        """What is written at the end leaves nothing behind when it is stopped, and says so."""
+        output = self.path("x.h5")
+        for command in (["table", "build", "--length", 21], ["census", "--length", 21]):
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+                process = start(*command, "--threads", 1, "--output", output)
+                self.until("the lock is held", lambda: os.path.exists(output + ".lock") or process.poll() is not None)
+                time.sleep(0.05)  # the lock's file is there a moment before its guard
+                process.send_signal(number)
+                out, err = process.communicate(timeout=PATIENCE_S)
+                self.assertEqual((process.returncode, out), (1, ""), err)
+                self.assertEqual(err, "starfold: stopped by a signal; nothing was written\n")
+                self.assertEqual(os.listdir(self.folder), [], command)
 
 
 class Cache(Table):
@@ -258,7 +274,7 @@ class Cache(Table):
 
     def test_fills_and_finds(self):
         one = self.json("enumerate", SEQUENCE, "--engine", "table")
-        self.assertEqual(self.json("enumerate", SEQUENCE, "--table-cache", self.cache), one)
+        self.assertEqual(self.json("enumerate", SEQUENCE, "--engine", "table", "--table-cache", self.cache), one)
         self.holds(self.NAME)
         self.assertTrue(self.bytes_of(os.path.join(self.cache, self.NAME)) == self.bytes_of(self.build("t.h5")))
         before = os.stat(os.path.join(self.cache, self.NAME))
@@ -290,6 +306,35 @@ class Cache(Table):
         self.holds(self.NAME)
         self.refused("census", "--length", 16, "--table-cache", path, says="is not a folder")
         self.refused("census", "--length", 16, "--table-cache", self.path("no/such"), says="cannot be made")
+
+    def test_auto(self):
+        """Told by an option or by the environment, auto takes what takes least: a single chain is walked, unless the table is
+        there and costs only its reading."""
+        chain = "HPHPPHHPHPPHPHHPPHPHHP"
+        for told in ({"env": {"STARFOLD_CACHE": self.cache}}, {}):
+            words = [] if told else ["--table-cache", self.cache]
+            self.assertEqual(self.json("enumerate", chain, *words, "--explain", **told)["engine"], "walk")
+            self.assertEqual(self.json("enumerate", chain, *words, **told)["results"][0]["engine"], "walk")
+            self.assertFalse(os.path.exists(self.cache))
+        many = self.write("many", "".join(f"{SEQUENCE[:10]}{k:06b}\n".replace("0", "H").replace("1", "P") for k in range(64)))
+        words = ["enumerate", "--file", many, "--explain"]
+        seconds = [{e["engine"]: e["seconds"] for e in self.json(*words, "--table-cache", self.cache)["engines"]}]
+        self.good("run", *SEARCH, "--output", self.path("a.h5"), "--table-cache", self.cache)
+        self.holds(self.NAME)  # auto took the table for so many sequences
+        seconds += [{e["engine"]: e["seconds"] for e in self.json(*words, *cached, **told)["engines"]} for cached, told in
+                    ((["--table-cache", self.cache], {}), ([], {"env": {"STARFOLD_CACHE": self.cache}}))]
+        self.assertLess(seconds[1]["table"], seconds[0]["table"])
+        self.assertLess(seconds[2]["table"], seconds[0]["table"])
+
+    def test_unwritable(self):
+        """A folder that cannot be written to is no reason to stop: one remark, and the table is built in memory."""
+        plain = self.good("census", "--length", 10).out
+        for ranks in (0, 2):
+            result = self.good("census", "--length", 10, "--table-cache", "/proc", ranks=ranks)
+            self.assertEqual(result.out, plain)
+            self.assertRegex(result.err, r"^remark: cannot write in the table cache '/proc' \(.+\); the table is built in "
+                                         r"memory and not kept\n$")
+        self.assertEqual(self.good("census", "--length", 10, "--table-cache", "/proc", "--quiet").err, "")
 
     def test_two_jobs(self):
         """Several jobs want one table at a time: one builds it, all have the same answer."""

@@ -95,6 +95,59 @@ static void test_names(void)
     sf_engine_close(NULL);
 }
 
+/* Sets of scores with top counts, by each engine that answers them: what the plain walk counts, but for what is not asked. */
+static void check_sets(const char *name, int dimension, int length, const char *model, int top_counts, uint64_t *random)
+{
+    enum { N = 37 }; /* no multiple of a block */
+    sf_problem problem;
+    sf_engine_options options = make_options(name, 2);
+    sf_engine *engine;
+    static uint8_t sequences[N * SF_LENGTH_MAX];
+    static uint64_t histograms[N * SF_SCORES_MAX], plain[SF_SCORES_MAX];
+    CU_ASSERT_EQUAL_FATAL(sf_problem_init(&problem, sf_lattice_find(dimension == 2 ? "square" : "cubic"),
+                                          sf_score_model_find(model), length, NULL), SF_OK);
+    options.sets = true;
+    options.top_counts = top_counts;
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, N, NULL), SF_OK);
+    random_batch(random, &problem, N, sequences);
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, N, sequences, histograms, NULL), SF_OK);
+    for (int i = 0; i < N; i++) {
+        int left = top_counts;
+        CU_ASSERT_EQUAL(sf_walk_histogram(&problem, sequences + i * length, NULL, plain, NULL), SF_OK);
+        for (int s = problem.n_scores - 1; s >= 0; s--) {
+            uint64_t wanted = plain[s] && left-- <= 0 ? SF_COUNT_SOME : plain[s];
+            CU_ASSERT_EQUAL(histograms[i * problem.n_scores + s], wanted);
+        }
+    }
+    sf_engine_close(engine);
+}
+
+static void test_sets(void)
+{
+    uint64_t random = test_seed();
+    static const char *const names[] = {"table", "bound", "auto"};
+    for (size_t e = 0; e < 3; e++) {
+        for (int top_counts = 0; top_counts <= 2; top_counts++) {
+            check_sets(names[e], 2, 11, "hp", top_counts, &random);
+            check_sets(names[e], 3, 8, "hp", top_counts, &random);
+            check_sets(names[e], 2, 8, "hpnx", top_counts, &random);
+        }
+    }
+    sf_problem problem = make_problem(2, 12);
+    sf_engine_options options = make_options("walk", 1);
+    sf_engine *engine;
+    sf_error err = {0};
+    options.sets = true;
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not sets of scores; take table or bound"));
+    options.engine = "table";
+    options.node_limit = 1000;
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+    options.node_limit = 0;
+    options.n_shards = 2;
+    CU_ASSERT_EQUAL(sf_engine_open(&engine, &problem, &options, 1, &err), SF_ELIMIT);
+}
+
 /* auto takes what the estimates say: for one short chain, and for very many. */
 static void test_auto(void)
 {
@@ -321,6 +374,7 @@ static void test_parts(void)
 const test_case test_cases[] = {
     {"against_plain", test_against_plain},
     {"names", test_names},
+    {"sets", test_sets},
     {"auto", test_auto},
     {"auto_long", test_auto_long},
     {"memory", test_memory},

@@ -51,7 +51,9 @@ static void test_bad_text(void)
     static const struct {
         const char *text, *expected;
     } bad[] = {
-        {"", "an alphabet has 2 to 20 letters"},
+        {"", "m.txt is empty"},
+        {"\xef\xbb\xbf", "m.txt is empty"},
+        {"H \xef\xbb\xbfP\n", "is no letter"},
         {"# nothing", "an alphabet has 2 to 20 letters"},
         {"H\nH 1", "line 1: an alphabet has 2 to 20 letters"},
         {"A B C D E F G H I J K L M N O P Q R S T U\n", "an alphabet has 2 to 20 letters"},
@@ -67,7 +69,7 @@ static void test_bad_text(void)
         {"H P\nH 101 0\nP 0 0", "'101' is no integer"},
         {"H P\nH 99999999999999999999 0\nP 0 0", "is no integer"},
         {"H P\nH 1 2\nP 3 0", "line 3: the matrix is not symmetric: P H weighs 3, but H P 2"},
-        {"H P\nH 1 0\nP 0 0\nX 0 0", "line 4: there is a row more than letters"},
+        {"H P\nH 1 0\nP 0 0\nX 0 0", "line 4: there are more rows than the 2 letters"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sf_score_model model;
@@ -81,8 +83,14 @@ static void test_bad_text(void)
     }
     sf_score_model model;
     sf_error err = {0};
-    const char zero[] = "H P\nH 1 \0\nP 0 0";
-    CU_ASSERT_EQUAL(sf_score_model_parse(&model, "m.txt", sizeof zero - 1, zero, &err), SF_EINPUT);
+    const char *const zeros[] = {"H P\nH 1 \0\nP 0 0\n", "H P\nH 1 0\0x\nP 0 0", "H P\nH 1 0 \nP 0 0\0"};
+    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++) {
+        CU_ASSERT_EQUAL(sf_score_model_parse(&model, "m.txt", 18, zeros[i], &err), SF_EINPUT);
+        CU_ASSERT_STRING_EQUAL(err.text, "score model m.txt has a zero byte, so it is no text");
+    }
+    const char marked[] = "\xef\xbb\xbf" "H P\nH 1 0\nP 0 0";
+    CU_ASSERT_EQUAL(sf_score_model_parse(&model, "m.txt", sizeof marked - 1, marked, &err), SF_OK);
+    CU_ASSERT_STRING_EQUAL(model.name, "hp");
     CU_ASSERT_EQUAL(sf_score_model_read(&model, "/no/such/file", &err), SF_EINPUT);
     CU_ASSERT_EQUAL(sf_score_model_read(&model, "/", &err), SF_EINPUT);
 }

@@ -360,7 +360,7 @@ static void test_values(void)
         {"odd_letters", odd_letters, SF_EFORMAT, "/table/letters: has characters that are not text"},
         {"more_maps", more_maps, SF_EFORMAT, "/table/maps: is 1114; 12 residues"},
         {"vast_maps", vast_maps, SF_EFORMAT, "/table/maps: is 1152921504606846976; 12 residues"},
-        {"more_conformations", more_conformations, SF_EFORMAT, "holds 15037 conformations; there are 15037"},
+        {"more_conformations", more_conformations, SF_EFORMAT, "says that it holds 15038 conformations; its maps hold 15037"},
         {"more_contacts", more_contacts, SF_EFORMAT, "the most contacts of a map are 6, not 7"},
         {"no_low", no_low, SF_EFORMAT, "/maps/low: the dataset is missing, or is a link to elsewhere"},
         {"no_count", no_count, SF_EFORMAT, "/maps/count: the dataset is missing"},

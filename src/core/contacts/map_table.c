@@ -177,7 +177,10 @@ int sf_map_table_check(const sf_map_table *table, sf_error *err)
 {
     uint64_t total, known = sf_lattice_conformations(table->lattice, table->layout.length);
     int code = check_maps(table, &total, err);
-    if (!code && (total != table->conformations || total != known))
+    if (!code && total == known && table->conformations != known)
+        return sf_fail(err, SF_ECHECK, "the table says that it holds %" PRIu64 " conformations; its maps hold %" PRIu64,
+                       table->conformations, total);
+    if (!code && total != known)
         return sf_fail(err, SF_ECHECK,
                        "the table of %d residues on the %s lattice holds %" PRIu64 " conformations; there are %" PRIu64,
                        table->layout.length, table->lattice->name, total, known);

@@ -92,6 +92,7 @@ static uint64_t memory(const void *state)
 const sf_engine_ops sf_engine_bound = {
     .name = "bound",
     .counts_everything = false,
+    .answers_sets = true,
     .estimate = estimate,
     .open = open_bound,
     .evaluate = evaluate,

@@ -106,6 +106,8 @@ static int estimate_here(const sf_engine_ops *ops, const sf_problem *problem, co
     bool measured;
     const sf_engine_speed here = sf_machine_speed_known(&measured);
     *cost = (sf_engine_cost){0};
+    if (options->sets && !ops->answers_sets)
+        return sf_fail(err, SF_ELIMIT, "engine %s counts whole histograms, not sets of scores; take table or bound", ops->name);
     const int status = ops->estimate(problem, options, cost, err);
     cost->open_s *= ops == &sf_engine_table ? here.build : here.walk;
     cost->sequence_s *= ops == &sf_engine_table ? here.scan : here.walk;
@@ -145,7 +147,7 @@ static int choose_once(const sf_problem *problem, const sf_engine_options *optio
     for (int i = 0; i < N_ENGINES; i++) {
         sf_engine_cost cost;
         sf_error reason = {0};
-        if (engines[i]->counts_everything != counting)
+        if (!options->sets && engines[i]->counts_everything != counting)
             continue;
         status = fitting_estimate(engines[i], problem, options, &cost, &reason);
         if (status != SF_OK) {
@@ -163,8 +165,8 @@ static int choose_once(const sf_problem *problem, const sf_engine_options *optio
     return *ops ? SF_OK : status;
 }
 
-/* The cheapest engine for n_expected sequences among those that count everything, or among the others. Where it takes
- * long enough, the machine is measured first. */
+/* The cheapest engine for n_expected sequences among those that count everything, or among the others, or, with
+ * options->sets, among those that answer sets. Where it takes long enough, the machine is measured first. */
 static int choose(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
                   const sf_engine_ops **ops, sf_error *err)
 {
@@ -182,7 +184,7 @@ static int choose(const sf_problem *problem, const sf_engine_options *options, b
 static int choose_auto(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                        const sf_engine_ops **ops, sf_error *err)
 {
-    if (!auto_counts(problem) && choose(problem, options, false, n_expected, ops, NULL) == SF_OK)
+    if (!options->sets && !auto_counts(problem) && choose(problem, options, false, n_expected, ops, NULL) == SF_OK)
         return SF_OK;
     return choose(problem, options, true, n_expected, ops, err);
 }

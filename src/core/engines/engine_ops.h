@@ -19,6 +19,10 @@ typedef struct sf_engine_ops {
      * cost never changes an answer. False for an engine that may leave SF_COUNT_SOME or SF_COUNT_UNKNOWN. */
     bool counts_everything;
 
+    /* True when with options->sets its entries are those of every other such engine: numbers for the top_counts highest
+     * scores there are, SF_COUNT_SOME for the others. */
+    bool answers_sets;
+
     /* What it would cost. SF_ELIMIT, with one line that says why and what is allowed, when it cannot do this problem at
      * all (length, model, counters too narrow). Not fitting memory is not judged here: engine.c compares memory_bytes
      * with the limit. options->memory_limit is never 0 here nor in open: it was replaced by what the machine has free.

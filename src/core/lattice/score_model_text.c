@@ -123,11 +123,19 @@ int sf_score_model_parse(sf_score_model *model, const char *source, size_t n, co
     char words[WORDS_MAX + 1][WORD_SIZE];
     reader r = {.source = source, .at = text, .end = text + n};
     memset(model, 0, sizeof *model);
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* the mark that some editors put before UTF-8 */
+        r.at += 3;
+    if (memchr(text, '\0', n))
+        return sf_fail(err, SF_EINPUT, "score model %.200s has a zero byte, so it is no text", source);
+    if (r.at == r.end)
+        return sf_fail(err, SF_EINPUT, "score model %.200s is empty; an alphabet and a row for each letter are expected",
+                       source);
     int code = read_alphabet(&r, model, err);
     for (int i = 0; !code && i < model->n_letters; i++)
         code = read_row(&r, model, i, err);
     if (!code && next_words(&r, words) > 0)
-        code = sf_fail(err, SF_EINPUT, "score model %.200s, line %d: there is a row more than letters", source, r.line);
+        code = sf_fail(err, SF_EINPUT, "score model %.200s, line %d: there are more rows than the %d letters", source, r.line,
+                       model->n_letters);
     if (!code)
         name_model(model);
     return code;
