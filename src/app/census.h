@@ -43,11 +43,17 @@ int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
 double sf_census_together_seconds(const sf_app *app, const sf_app_census *c);
 uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem, int n_shards);
 
+/* SF_ELIMIT when that is more than c->limit. */
+int sf_census_together_check(const sf_app *app, const sf_app_census *c, sf_error *err);
+
 int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err);
 
 /* Sequence by sequence with an engine. Of each chain and its reverse one is counted: n_counted. */
 size_t sf_census_n_counted(const sf_problem *problem);
 int sf_census_count_each(const sf_app *app, sf_app_census *c, sf_error *err);
+
+/* Bytes that it takes on rank 0 beside the engine. SF_ELIMIT when they are more than may be taken. */
+int sf_census_each_bytes(const sf_app *app, const sf_app_census *c, uint64_t *bytes, sf_error *err);
 
 /* Bytes that the results take on rank 0: arrays of all sequences, and rows of the shapes of n_rows sequences. */
 uint64_t sf_census_result_bytes(const sf_app *app, uint64_t total, uint64_t shapes_bytes);

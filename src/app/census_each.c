@@ -14,7 +14,7 @@
 #include "dist/share_mpi.h"
 
 /* As many sequences at a time as have room. */
-enum { BATCH = 1 << 16, BATCH_COUNTS = 1 << 22 };
+enum { BATCH = 1 << 16, BATCH_COUNTS = 1 << 22, BATCH_LEAST = 64 };
 
 size_t sf_census_n_counted(const sf_problem *problem)
 {
@@ -107,11 +107,28 @@ static void show(sf_progress *progress, uint64_t next, uint64_t total)
                          sf_seconds_text(elapsed * (double)(total - next) / (double)next, left));
 }
 
+static size_t batch_bytes(const sf_problem *problem)
+{
+    return (size_t)problem->n_scores * sizeof(uint64_t) + (size_t)problem->length;
+}
+
+/* Sequences a batch; under a limit it takes a quarter of that at most. The same on every rank. */
+static size_t batch_room(const sf_app *app, const sf_problem *problem)
+{
+    const size_t n = sf_census_n_counted(problem), limit = (size_t)app->options.settings.memory_limit;
+    size_t room = BATCH_COUNTS / (size_t)problem->n_scores;
+    room = room < BATCH ? room : BATCH;
+    if (limit && room * batch_bytes(problem) > limit / 4)
+        room = limit / 4 / batch_bytes(problem);
+    room = room < BATCH_LEAST ? BATCH_LEAST : room;
+    return room < n ? room : n;
+}
+
 /* Counts with an opened engine. Collective. */
 static int count_all(const sf_app *app, sf_app_census *c, const sf_engine *engine, sf_error *err)
 {
     size_t n_scores = (size_t)c->problem.n_scores;
-    size_t length = (size_t)c->problem.length, room = BATCH_COUNTS / n_scores < BATCH ? BATCH_COUNTS / n_scores : BATCH;
+    size_t length = (size_t)c->problem.length, room = batch_room(app, &c->problem);
     uint64_t next = 0, total = c->total;
     uint64_t *histograms = malloc(room * n_scores * sizeof *histograms);
     uint8_t *elements = malloc(room * length);
@@ -134,19 +151,21 @@ static int count_all(const sf_app *app, sf_app_census *c, const sf_engine *engin
     return code;
 }
 
-/* Rows for all sequences, on rank 0: every rank is told all histograms. */
-static int make_room(const sf_app *app, sf_app_census *c, size_t n, sf_error *err)
+/* Rank 0 has the rows of all sequences: every rank is told all histograms. */
+int sf_census_each_bytes(const sf_app *app, const sf_app_census *c, uint64_t *bytes, sf_error *err)
 {
     char needed[32], allowed[32];
-    uint64_t limit = app->options.settings.memory_limit ? app->options.settings.memory_limit : sf_memory_available();
-    c->shapes.n_scores = c->problem.n_scores;
-    uint64_t bytes = sf_census_result_bytes(app, c->total, (uint64_t)n * sf_shapes_width(&c->shapes) * sizeof(uint64_t));
-    if (bytes > limit)
-        return sf_fail(err, SF_ELIMIT,
-                       "the histograms of all sequences of %d residues need %s of memory, %s are allowed; take a shorter "
-                       "--length, or leave --histograms",
-                       c->problem.length, sf_bytes_text(bytes, needed), sf_bytes_text(limit, allowed));
-    return app->comm.rank == 0 ? sf_shapes_reserve(&c->shapes, n, err) : 0;
+    const uint64_t n = sf_census_n_counted(&c->problem), limit = app->options.settings.memory_limit;
+    const uint64_t most = limit ? limit : sf_memory_available();
+    const sf_shapes rows = {.n_scores = c->problem.n_scores};
+    const uint64_t shapes = app->options.settings.histograms ? n * sf_shapes_width(&rows) * sizeof(uint64_t) : 0;
+    *bytes = sf_census_result_bytes(app, c->total, shapes) + batch_room(app, &c->problem) * batch_bytes(&c->problem);
+    if (*bytes <= most)
+        return 0;
+    return sf_fail(err, SF_ELIMIT,
+                   "the %s of all sequences of %d residues need %s of memory, %s are allowed; take a shorter --length%s",
+                   shapes ? "histograms" : "entries", c->problem.length, sf_bytes_text(*bytes, needed),
+                   sf_bytes_text(most, allowed), shapes ? ", or leave --histograms" : "");
 }
 
 /* The engine that rank 0 would take, on every rank: their memory may differ. Collective. */
@@ -172,9 +191,16 @@ int sf_census_count_each(const sf_app *app, sf_app_census *c, sf_error *err)
     size_t n = sf_census_n_counted(&c->problem);
     char name[16];
     sf_app_engine_options(app, &options);
+    uint64_t beside = 0;
     int code = sf_refuse_over(app, &c->problem, n, err);
-    if (!code && app->options.settings.histograms)
-        code = make_room(app, c, n, err);
+    if (!code)
+        code = sf_census_each_bytes(app, c, &beside, err);
+    if (app->options.settings.memory_limit > beside)
+        options.memory_limit = app->options.settings.memory_limit - beside;
+    if (!code && app->options.settings.histograms) {
+        c->shapes.n_scores = c->problem.n_scores;
+        code = app->comm.rank == 0 ? sf_shapes_reserve(&c->shapes, n, err) : 0;
+    }
     code = sf_comm_agree(&app->comm, code, err);
     sf_phase_begin(SF_PHASE_OPEN);
     if (!code)

@@ -96,7 +96,7 @@ int sf_census_together_place(const sf_app *app, sf_app_census *c, sf_error *err)
     return 0;
 }
 
-static int check_memory(const sf_app *app, const sf_app_census *c, sf_error *err)
+int sf_census_together_check(const sf_app *app, const sf_app_census *c, sf_error *err)
 {
     char needed[32], allowed[32];
     const sf_problem *problem = &c->problem;
@@ -236,7 +236,7 @@ static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
 
 int sf_census_count_together(const sf_app *app, sf_app_census *c, sf_error *err)
 {
-    int code = sf_comm_agree(&app->comm, check_memory(app, c, err), err);
+    int code = sf_comm_agree(&app->comm, sf_census_together_check(app, c, err), err);
     if (code)
         return code;
     return c->n_shards > 1 ? count_shards(app, c, err) : count_parts(app, c, err);

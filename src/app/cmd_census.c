@@ -73,8 +73,13 @@ void sf_app_census_free(sf_app_census *c)
 static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
 {
     char time[32], memory[32];
-    if (!c->together)
-        return sf_explain(app, &c->problem, sf_census_n_counted(&c->problem), err);
+    sf_error why = {0, ""};
+    uint64_t beside;
+    if (!c->together) {
+        (void)sf_census_each_bytes(app, c, &beside, &why);
+        return sf_explain_beside(app, &c->problem, sf_census_n_counted(&c->problem), beside, why.text, err);
+    }
+    const bool refused = sf_census_together_check(app, c, &why) != 0;
     double seconds = sf_census_together_seconds(app, c);
     uint64_t bytes = sf_census_together_bytes(app, &c->problem, c->n_shards);
     char place[32] = "a copy a rank";
@@ -84,15 +89,22 @@ static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
         return 0;
     if (!app->options.settings.format) {
         printf("all %d-residue sequences on the %s lattice, together from the table of contact maps\n"
-               "  about %s, %s a rank (%s)  <- would be taken\n",
+               "  about %s, %s a rank (%s)%s\n",
                c->problem.length, c->problem.lattice->name, sf_seconds_text(seconds, time),
-               sf_bytes_text(bytes, memory), place);
+               sf_bytes_text(bytes, memory), place, refused ? "" : "  <- would be taken");
+        if (refused)
+            printf("  refused: %s\n", why.text);
         return 0;
     }
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "lattice", c->problem.lattice->name);
     sf_json_add_integer(document, "length", c->problem.length);
-    cJSON_AddStringToObject(document, "engine", "table");
+    if (refused) {
+        cJSON_AddNullToObject(document, "engine");
+        cJSON_AddStringToObject(document, "refused", why.text);
+    } else {
+        cJSON_AddStringToObject(document, "engine", "table");
+    }
     cJSON_AddNumberToObject(document, "seconds", seconds);
     sf_json_add_count(document, "memory_bytes", bytes);
     cJSON_AddStringToObject(document, "place", place);

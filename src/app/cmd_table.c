@@ -14,6 +14,7 @@
 #include "app/progress.h"
 #include "app/run_paths.h"
 #include "app/table_source.h"
+#include "core/contacts/map_build.h"
 #include "io/table_file.h"
 
 static const double BYTES_A_MAP = 1.9; /* on disk, about */
@@ -55,6 +56,10 @@ static cost estimate(const sf_app *app, const sf_problem *problem)
 static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
 {
     const cost c = estimate(app, problem);
+    const sf_map_options options = {sf_app_threads(app), app->options.settings.memory_limit, NULL};
+    sf_error why = {0, ""};
+    const bool refused =
+        sf_map_table_memory_check(problem->lattice, problem->length, (size_t)app->comm.size, &options, &why) != 0;
     char time[32], memory[32], disk[32], maps[64];
     if (app->options.settings.format) {
         cJSON *document = cJSON_CreateObject();
@@ -64,6 +69,8 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
         cJSON_AddNumberToObject(document, "seconds", c.seconds);
         sf_json_add_count(document, "memory_bytes", c.memory);
         sf_json_add_count(document, "disk_bytes", c.disk);
+        if (refused)
+            cJSON_AddStringToObject(document, "refused", why.text);
         return sf_json_print(document, err);
     }
     printf("%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n"
@@ -72,6 +79,8 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
            problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s", sf_app_threads(app),
            sf_app_threads(app) == 1 ? "" : "s", sf_seconds_text(c.seconds, time), sf_bytes_text(c.memory, memory),
            sf_bytes_text(c.disk, disk));
+    if (refused)
+        printf("  refused: %s\n", why.text);
     return 0;
 }
 

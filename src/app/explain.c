@@ -65,7 +65,7 @@ static uint64_t node_bytes(const estimate *e, const sf_table_place *place)
 }
 
 static int explain_json(const sf_problem *problem, size_t n, const estimate *all, int n_engines, int best,
-                        const sf_table_place *place, sf_error *err)
+                        const sf_table_place *place, const char *why, sf_error *err)
 {
     char text[32];
     cJSON *document = cJSON_CreateObject();
@@ -76,6 +76,8 @@ static int explain_json(const sf_problem *problem, size_t n, const estimate *all
         cJSON_AddStringToObject(document, "engine", all[best].name);
     else
         cJSON_AddNullToObject(document, "engine");
+    if (best < 0)
+        cJSON_AddStringToObject(document, "refused", why);
     cJSON *list = cJSON_AddArrayToObject(document, "engines");
     for (int i = 0; i < n_engines; i++) {
         cJSON *object = cJSON_CreateObject();
@@ -127,14 +129,20 @@ static void print_engine(const estimate *e, bool chosen, const sf_app *app, cons
 }
 
 static int explain(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
-                   const sf_table_place *place, sf_error *err)
+                   const sf_table_place *place, uint64_t beside, const char *refused, sf_error *err)
 {
     estimate all[ENGINES_MAX];
     sf_error why = {0, ""};
     int n_engines, best = estimate_all(app, problem, n, options, all, &n_engines, &why);
+    for (int i = 0; i < n_engines; i++)
+        all[i].cost.memory_bytes += beside;
+    if (refused[0]) {
+        snprintf(why.text, sizeof why.text, "%s", refused);
+        best = -1;
+    }
     char count[32];
     if (app->options.settings.format)
-        return explain_json(problem, n, all, n_engines, best, place, err);
+        return explain_json(problem, n, all, n_engines, best, place, why.text, err);
     printf("%s sequence%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n", sf_count_text(n, count),
            n == 1 ? "" : "s", problem->length, problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s",
            sf_app_threads(app), sf_app_threads(app) == 1 ? "" : "s");
@@ -150,16 +158,26 @@ static int explain(const sf_app *app, const sf_problem *problem, size_t n, const
     return 0;
 }
 
-int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, uint64_t beside, const char *refused,
+                      sf_error *err)
 {
     sf_engine_options options;
     sf_table_place place;
     take_options(app, problem, &options);
+    if (options.memory_limit > beside)
+        options.memory_limit -= beside;
     int code = sf_table_place_choose(&place, app, problem, &options, err);
+    place.rank_bytes += beside;
+    place.node_bytes += beside;
     if (!code && sf_app_speaks(app))
-        code = explain(app, problem, n, &options, &place, err);
+        code = explain(app, problem, n, &options, &place, beside, refused, err);
     sf_table_place_close(&place);
     return sf_comm_agree(&app->comm, code, err);
+}
+
+int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
+{
+    return sf_explain_beside(app, problem, n, 0, "", err);
 }
 
 int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err)

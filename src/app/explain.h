@@ -7,6 +7,11 @@
 /* Collective. Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 
+/* The same for work that takes `beside` bytes beside the engine, on rank 0; `refused`: the line with which it would be refused,
+ * or "". */
+int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, uint64_t beside, const char *refused,
+                      sf_error *err);
+
 /* SF_ELIMIT when --refuse-over was given and `what` would take longer. */
 int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err);
 

@@ -46,10 +46,12 @@ class Census(Case):
         files = []
         for words in (["--length", "20", "--threads", "1"],
                       ["--length", "15", "--threads", "1", "--score-model", "AB:2,-1;1", "--engine", "table"]):
-            whole = self.json("census", *words, "--explain")
-            told = whole.get("memory_bytes") or next(e for e in whole["engines"] if e["engine"] == "table")["memory_bytes"]
+            limit = 0.75 * self.json("census", *words[:2], "--threads", "1", "--explain")["memory_bytes"]
+            if "--engine" in words:  # batches of sequences take some of what is allowed, the table the rest
+                chain = self.json("enumerate", "A" * 15, *words[2:], "--explain")["engines"]
+                limit = 1.3 * next(e for e in chain if e["engine"] == "table")["memory_bytes"]
             alone = self.good("census", *words, "--output", self.path("alone.h5"), "--force", "--format", "json").out
-            for limit in (["--memory-limit", str(int(told * 0.75))], []):
+            for limit in (["--memory-limit", str(int(limit))], []):
                 name = f"{len(files)}.h5"
                 explained = self.json("census", *words, *limit, "--explain", ranks=3)
                 place = explained.get("place") or next(e for e in explained["engines"] if e["engine"] == "table")["place"]
@@ -221,6 +223,24 @@ class Census(Case):
 
     def test_explain(self):
         self.assertIn("would be taken", self.good("census", "--length", "16", "--explain").out)
+
+    def test_memory_explained(self):
+        """--explain says refused where the work is."""
+        together = ("census", "--length", 18, "--memory-limit", "3M")
+        each = ("census", "--length", 10, "--score-model", "hpnx", "--threads", 1)
+        many = (*each, "--histograms", "--memory-limit", "20M")
+        for words in (together, many):
+            line = self.refused(*words, says="are allowed")
+            text = self.good(*words, "--explain").out
+            self.assertIn("refused: " + line[len("starfold: "):], text)
+            self.assertNotIn("would be taken", text)
+            answer = self.json(*words, "--explain")
+            self.assertIsNone(answer["engine"])
+            self.assertEqual(answer["refused"], line[len("starfold: "):])
+        build = ("table", "build", "--length", 20, "--memory-limit", "1M")
+        line = self.refused(*build, "--output", self.path("t.h5"), says="may be used")
+        self.assertIn("refused: " + line[len("starfold: "):], self.good(*build, "--explain").out)
+        self.assertEqual(self.good(*each, "--memory-limit", "1M").out, self.good(*each).out)
 
     def test_too_long(self):
         self.refused("census", "--length", "18", "--lattice", "cubic", says="3 to 17 residues")

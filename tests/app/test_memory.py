@@ -40,6 +40,16 @@ class Memory(Case):
             options = ["--engine", "table", "--threads", threads]
             self.check_kept(self.table(SEQUENCES[0], *options)["memory_bytes"],
                             ["enumerate", SEQUENCES[0], *options], ["enumerate", "HHHHHH", *options])
+            for census in (["census", "--score-model", "hpnx", "--length", "10", "--threads", threads],
+                           ["census", "--score-model", "hpnx", "--length", "10", "--histograms", "--threads", threads]):
+                engines = self.json(*census, "--explain")["engines"]
+                told = next(engine for engine in engines if engine["engine"] == "table")["memory_bytes"]
+                self.check_kept(told, census, ["census", "--length", "6", "--threads", threads])
+            census = ["census", "--lattice", "cubic", "--length", "15", "--histograms", "--threads", threads]
+            self.check_kept(self.json(*census, "--explain")["memory_bytes"], census,
+                            ["census", "--length", "6", "--threads", threads])
+            census = ["census", "--score-model", "hpnx", "--length", "10", "--memory-limit", "2M", "--threads", threads]
+            self.assertLess(self.peak(*census) - self.peak("census", "--length", "6", "--threads", threads), 5 << 20)
             census = ["census", "--length", "20", "--threads", threads]
             self.check_kept(self.json(*census, "--explain")["memory_bytes"], census,
                             ["census", "--length", "6", "--threads", threads])
