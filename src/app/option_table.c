@@ -98,7 +98,8 @@ static const sf_option problem[] = {
     {"lattice", "NAME", SF_OPTION_CHOICE, FIELD(lattice), "square", .choices = sf_lattice_names, .result = true,
      .help = "where the chain folds"},
     {"score-model", "NAME|FILE", SF_OPTION_MODEL, FIELD(score_model), "hp", .result = true,
-     .help = "alphabet and contact weights: hp, hpnx (with charges), or a text file with a symmetric matrix"},
+     .help = "alphabet and contact weights: hp, hpnx (with charges), or a text file with a symmetric matrix; weights are of "
+             "-100 to 100, and a chain's scores, from the least to the greatest there could be, at most 512"},
 };
 const sf_option_group sf_group_problem = GROUP("Puzzle", problem);
 

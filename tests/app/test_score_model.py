@@ -38,6 +38,15 @@ class ScoreModel(Case):
         super().setUp()
         self.model = self.write("m.txt", MODEL)
 
+    def test_span(self):
+        """What spans too many scores is refused; weights with a common divisor are told to be divided by it."""
+        scaled = self.write("scaled.txt", "H P\nH 100 0\nP 0 0\n")
+        self.refused("enumerate", "H" * 12, "--score-model", scaled,
+                     says=["spans 601 scores, at most 512", "divide the weights by 100"])
+        prime = self.write("prime.txt", "H P\nH 97 1\nP 1 0\n")
+        self.refused("enumerate", "H" * 12, "--score-model", prime, says=["at most 512", "smaller weights"])
+        self.assertIn("at most 512", " ".join(self.good("enumerate", "--help").out.split()))
+
     def test_brute_force(self):
         for sequence in ("ABBAABB", "AAAAAAA", "BABABAB"):
             result = self.json("enumerate", "--score-model", self.model, "--solutions", sequence)["results"][0]
@@ -80,7 +89,7 @@ class ScoreModel(Case):
         for text, expected in ((MODEL.replace("B -1", "B 1"), "line 4: the matrix is not symmetric"),
                                ("A A\nA 1 0\nA 0 1\n", "names a letter twice"), ("A B\nA 1 0\n", "letter B is missing"),
                                ("A B\nA 1 101\nB 101 0\n", "'101' is no integer of -100 to 100"),
-                               ("\0\0", "an alphabet has")):
+                               ("\0\0", "has a zero byte")):
             bad = self.write("bad.txt", text)
             for words in (("enumerate", "ABAB"), ("census", "--length", 6),
                           ("run", "--length", 6, "--output", self.path("bad.h5"))):
