@@ -14,6 +14,11 @@ check() { # PROGRAM: its answer for 12 H is the published one, and it needs neit
         echo "$1 says: $answer"
         return 1
     fi
+    answer=$("$1" HHHHHHHHHHHH sets)
+    if [ "$answer" != "1 1 1 1 1 1 1" ]; then
+        echo "$1 says of the set of scores: $answer"
+        return 1
+    fi
     if ldd "$1" | grep -Ei 'mpi|hdf5'; then
         echo "$1 needs MPI or HDF5"
         return 1

@@ -1,4 +1,5 @@
-/* A program outside the tree: the histogram of a sequence, without MPI and without HDF5. */
+/* A program outside the tree: the histogram of a sequence, or with a second word "sets" which scores it has, without MPI and
+ * without HDF5. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,10 @@ int main(int argc, char **argv)
     uint8_t elements[SF_LENGTH_MAX];
     uint64_t histogram[SF_SCORES_MAX];
     sf_engine_options_init(&options);
+    if (argc > 2 && strcmp(argv[2], "sets") == 0) {
+        options.sets = true;
+        options.top_counts = 0;
+    }
     int code = sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), (int)strlen(text), &err);
     if (!code)
         code = sf_sequence_parse(&problem, text, elements, &err);
@@ -23,7 +28,7 @@ int main(int argc, char **argv)
     if (!code)
         code = sf_engine_histograms(engine, 1, elements, histogram, &err);
     for (int s = 0; !code && s < problem.n_scores; s++)
-        printf("%" PRIu64 "%c", histogram[s], s + 1 < problem.n_scores ? ' ' : '\n');
+        printf("%" PRIu64 "%c", histogram[s] == SF_COUNT_SOME ? 1 : histogram[s], s + 1 < problem.n_scores ? ' ' : '\n');
     if (code)
         fprintf(stderr, "%s\n", err.text);
     sf_engine_close(engine);
