@@ -100,6 +100,37 @@ static void test_random_sequences(void)
         check_random_sequences("cubic", length, more * (length <= 11 ? 10 : 4), &random);
 }
 
+/* A core with long tails of P, at most two H in them: most folds differ in the tails only. */
+static void check_long_tails(const char *lattice, int length, int n, uint64_t *random)
+{
+    enum { CORE = 7 };
+    const sf_problem problem = make_problem(lattice, length);
+    for (int i = 0; i < n; i++) {
+        const int first = (int)(test_random(random) % (uint64_t)(length - CORE + 1));
+        uint8_t elements[SF_LENGTH_MAX];
+        for (int k = 0; k < length; k++)
+            elements[k] = k < first || k >= first + CORE || test_random(random) % 4 == 0;
+        if (i % 2)
+            elements[test_random(random) % (uint64_t)length] = 0;
+        if (i % 3 == 2)
+            elements[test_random(random) % (uint64_t)length] = 0;
+        CU_ASSERT(agrees(&problem, elements));
+    }
+}
+
+static void test_long_tails(void)
+{
+    uint64_t random = test_seed();
+    const int more = getenv("STARFOLD_TEST_LONG") ? 20 : 1;
+    for (int length = 12; length <= 19; length++)
+        check_long_tails("square", length, more * 10, &random);
+    check_long_tails("square", 20, more * 3, &random);
+    check_long_tails("square", 22, more, &random);
+    for (int length = 10; length <= 12; length++)
+        check_long_tails("cubic", length, more * 6, &random);
+    check_long_tails("cubic", 14, more, &random);
+}
+
 /* ---- known numbers ---- */
 
 static void check_known(const char *lattice, const char *text, int best, uint64_t solutions)
@@ -319,6 +350,7 @@ static void test_engine(void)
 const test_case test_cases[] = {
     {"all sequences of short chains", test_all_sequences},
     {"random sequences", test_random_sequences},
+    {"long tails", test_long_tails},
     {"known sequences", test_known_sequences},
     {"gaps", test_gaps},
     {"solutions", test_witnesses},

@@ -6,12 +6,14 @@
 #ifndef SF_CORE_BOUND_TREE_H
 #define SF_CORE_BOUND_TREE_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/stream.h"
 #include "core/engines/bound_conflict.h"
 #include "core/engines/bound_parity.h"
 #include "core/engines/bound_reach.h"
+#include "core/engines/bound_rest.h"
 #include "core/engines/bound_run.h"
 #ifdef BOUND_CUBIC
 #include "core/engines/bound_short.h"
@@ -361,41 +363,7 @@ static bool given_up(tree *t)
     return search->outcome != BOUND_DONE;
 }
 
-/* ---- completions without a further contact ---- */
-
-/* The remaining residues as boards: what is taken, the placed H, the two ends. */
-typedef struct rest {
-    board occupied, h, end[2]; /* end[1] is the right one */
-} rest;
-
-/* Ways to lay the residues from n_placed on so that no H comes beside another but its bond. */
-static uint64_t count_rest(tree *t, const rest *r, int n_placed)
-{
-    t->n_rest++;
-    const bound_step *step = &t->schedule->step[n_placed];
-    const board head = r->end[step->to_right];
-    const bool is_h = t->chain->is_h[step->residue];
-    board free = ~r->occupied;
-    if (is_h)
-        free &= ~board_neighbours(r->h & ~head);
-    if (n_placed + 1 == t->schedule->n_residues)
-        return (uint64_t)board_count(board_neighbours(head) & free);
-    uint64_t n = 0;
-#pragma GCC unroll 3
-    for (int axis = 0; axis < AXES; axis++) {
-#pragma GCC unroll 2
-        for (int way = 0; way < 2; way++) {
-            const board site = (way ? board_backward(head, axis, 1) : board_forward(head, axis, 1)) & free;
-            if (!board_any(site))
-                continue;
-            rest next = {.occupied = r->occupied | site, .h = is_h ? r->h | site : r->h};
-            next.end[step->to_right] = site;
-            next.end[!step->to_right] = r->end[!step->to_right];
-            n += count_rest(t, &next, n_placed + 1);
-        }
-    }
-    return n;
-}
+/* ---- completions counted as they are laid ---- */
 
 /* True when the residues to come stay on the board, wherever they go, and no symmetry is open. */
 static bool rest_fits(const tree *t, const node *n, const bound_step *step)
@@ -417,9 +385,18 @@ static bool rest_fits(const tree *t, const node *n, const bound_step *step)
  * nothing more to say, and completions are counted as they are laid. */
 static bool rest_is_plain(const tree *t, const node *n, int n_placed)
 {
-    enum { REST_MAX = AXES == 2 ? 12 : 8 };
+    enum { REST_MAX = AXES == 2 ? 14 : 10 };
     return t->search->goal == BOUND_COUNT && n->score == t->search->ceiling &&
            t->schedule->n_residues - n_placed <= REST_MAX && rest_fits(t, n, &t->schedule->step[n_placed]);
+}
+
+static uint64_t count_rest(tree *t, const node *n, const bound_step *step)
+{
+    const rest r = {n->occupied, n->h};
+    const rest_tail tails[2] = {{board_site(n->left), step->left - 1, -1, step->left - t->schedule->first},
+                                {board_site(n->right), step->right + 1, 1, t->schedule->last - step->right}};
+    const int distance = abs(n->left.x - n->right.x) + abs(n->left.y - n->right.y) + abs(n->left.z - n->right.z);
+    return rest_count(t->chain->is_h, &r, tails, distance, &t->n_rest);
 }
 
 #ifdef BOUND_CUBIC
@@ -473,8 +450,7 @@ static void descend(tree *t, const node *parent, int n_placed, uint64_t share)
     }
     bound_search *search = t->search;
     if (rest_is_plain(t, parent, n_placed)) {
-        const rest r = {parent->occupied, parent->h, {board_site(parent->left), board_site(parent->right)}};
-        rest_counted(t, count_rest(t, &r, n_placed), share);
+        rest_counted(t, count_rest(t, parent, &t->schedule->step[n_placed]), share);
         return;
     }
 #ifdef BOUND_CUBIC
