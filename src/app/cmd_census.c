@@ -175,8 +175,8 @@ const sf_command sf_command_census = {
     .summary = "all sequences of a length: how many have each fitness",
     .text =
         "Evaluates all sequences of N residues: how many have each number of distinct scores, each best score, a unique "
-        "best conformation, and gaps between their scores. With hp, up to 24 residues (square) or 17 (cubic); with "
-        "another score model of k letters, each sequence by itself, as long as k^N is at most 2^24. With --histograms also: "
+        "best conformation, and gaps between their scores. With two letters, up to 24 residues (square) or 17 (cubic); "
+        "with more letters, k of them, each sequence by itself, as long as k^N is at most 2^24. With --histograms also: "
         "which histograms there are and how many sequences have each, as goals for a search. All sequences of a length "
         "share their conformations, so equal histograms are equal distributions over the scores.",
     .groups = groups,

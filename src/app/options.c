@@ -171,7 +171,7 @@ static void range_text(const sf_option *option, size_t size, char *text)
         snprintf(text, size, "allowed is 0 to 1, with at most 9 decimals");
         break;
     case SF_OPTION_DURATION:
-        snprintf(text, size, "allowed are seconds (as 90 or 0.5) or [D-]H:M:S%s", option->least ? ", above 0" : "");
+        snprintf(text, size, "allowed are seconds (as 90 or 0.5) or [D-]H:M:S%s", option->least ? ", 0.001 at least" : "");
         break;
     case SF_OPTION_BYTES:
         snprintf(text, size, "allowed are bytes, or a number with K, M, G or T");

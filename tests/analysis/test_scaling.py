@@ -184,6 +184,7 @@ class Scaling(unittest.TestCase):
         self.scale("strong", "--ranks", "0", *words, "census", status=2, says="no list of positive numbers")
         self.scale("strong", "--ranks", "1,x", *words, "census", status=2, says="no list of positive numbers")
         self.scale("strong", *words, "census", "--threads", "2", status=2, says="--threads in the command")
+        self.scale("strong", *words, "enumerate", "HPH", "--output", "x.h5", status=2, says="--output in the command")
         self.scale("weak", *words, "census", status=2, says="needs {workers}")
         self.scale("strong", *words, "run", "--islands", "{workers}", status=2, says="must not have it")
         self.scale("strong", "--launch", "none", "--ranks", "2", *words, "census", status=2, says="runs one rank")

@@ -170,7 +170,7 @@ class Enumerate(Case):
         self.assertIs(timed["exact"], False)
         self.assertGreaterEqual(timed["best_upper"], timed["best_lower"])
         self.refused(*words, "--node-limit", "0", says=["--node-limit", "allowed is 1"])
-        self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "above 0"])
+        self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "0.001 at least"])
         self.refused(*words, "--top-counts", "-1", says=["--top-counts", "allowed is 0"])
 
     def test_bound_by_all_ranks(self):
