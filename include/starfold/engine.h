@@ -24,7 +24,8 @@ typedef struct sf_engine_options {
     const char *engine;       /* "auto", or a name of sf_engine_names() */
     int n_threads;            /* threads for opening and for sf_engine_histograms, >= 1 */
     uint64_t memory_limit;    /* bytes the engine may take; 0: what the machine (and its cgroup) has free */
-    uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit */
+    uint64_t node_limit;      /* engine bound: nodes a sequence may take; 0: no limit. Others refuse it, auto takes bound */
+    double within_s;          /* auto: processor seconds there are; where counting takes more, bound is taken; 0: no limit */
     int top_counts;           /* engine bound, and all with `sets`: how many of the highest scores are counted, >= 0 */
     /* Only the set of scores is wanted, and top_counts counts: other entries of a histogram become SF_COUNT_SOME or 0, by each
      * engine that can the same. Engine table then answers sets alone (hp, top_counts 0) many times faster than histograms. */

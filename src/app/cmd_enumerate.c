@@ -207,10 +207,26 @@ static int check_kept(const sf_app *app, sf_error *err)
     return 0;
 }
 
+/* Options of engine bound beside another one. What auto takes may count more than was asked. */
+static int check_proof(const sf_app *app, sf_error *err)
+{
+    sf_engine_options options;
+    sf_app_engine_options(app, &options);
+    if (!options.top_counts || !sf_options_given(&app->options, "top-counts") || strcmp(options.engine, "auto") == 0 ||
+        strcmp(options.engine, "bound") == 0)
+        return 0;
+    return sf_fail(err, SF_EINPUT,
+                   "--top-counts says how many scores engine bound counts, engine %s counts all; leave it out, or take "
+                   "engine bound",
+                   options.engine);
+}
+
 static int enumerate(sf_app *app, sf_error *err)
 {
     sf_sequence_list list = {0};
     int code = check_kept(app, err);
+    if (!code)
+        code = check_proof(app, err);
     if (!code)
         code = sf_sequence_list_read(&list, app, err);
     if (app->options.settings.explain) {

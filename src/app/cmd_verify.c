@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "app/best_levels.h"
+#include "app/explain.h"
 #include "app/json.h"
 #include "app/progress.h"
 #include "app/run_view.h"
@@ -158,6 +159,47 @@ static int open_file(const sf_app *app, sf_run_view *view, sf_problem *problem, 
     return 0;
 }
 
+/* ---- the time it takes ---- */
+
+static const double CONFORMATION_S = 8e-9; /* of the plain walk, where estimates were measured */
+static const double WORTH_TELLING_S = 10;
+
+/* Wall clock of counting again, plainly. A sequence is one thread's; beyond 64 bits of conformations it is too little. */
+static double plain_seconds(const sf_app *app, const sf_problem *problem, uint64_t n)
+{
+    const uint64_t workers = (uint64_t)sf_app_threads(app) * (uint64_t)app->comm.size;
+    const uint64_t known = sf_lattice_conformations(problem->lattice, problem->length);
+    return CONFORMATION_S * sf_engine_calibrate().walk * (double)(known ? known : UINT64_MAX) *
+           (double)((n + workers - 1) / workers);
+}
+
+static double engine_seconds(const sf_app *app, const sf_problem *problem, const char *name, uint64_t n)
+{
+    sf_engine_options options;
+    sf_engine_cost cost;
+    sf_app_engine_options(app, &options);
+    (void)sf_engine_calibrate();
+    if (sf_engine_estimate(name, problem, &options, &cost, NULL) != 0)
+        return 0; /* opening it says why */
+    return (cost.open_s + cost.sequence_s * (double)n / app->comm.size) / sf_app_threads(app);
+}
+
+/* Rank 0: says what takes long before it begins, or refuses it. */
+static int tell_time(const sf_app *app, const sf_problem *problem, uint64_t n, sf_error *err)
+{
+    const int64_t by = app->options.settings.recount;
+    const char *name = by ? sf_engine_names()[by - 1] : "plain";
+    const double seconds = by ? engine_seconds(app, problem, name, n) : plain_seconds(app, problem, n);
+    char what[96], count[32], time[32];
+    snprintf(what, sizeof what, "counting %s sequence%s of %d residues again (--recount %s)", sf_count_text(n, count),
+             n == 1 ? "" : "s", problem->length, name);
+    const int code = sf_refuse_seconds(app, what, seconds, err);
+    if (!code && seconds > WORTH_TELLING_S && !app->options.settings.quiet)
+        fprintf(stderr, "%s takes about %s; --sample K takes fewer%s\n", what, sf_seconds_text(seconds, time),
+                by ? "" : ", --recount walk or bound take less for each");
+    return code;
+}
+
 /* Counts again, on all ranks. */
 static int verify_histograms(const sf_app *app, const sf_run_view *view, const task *t, sf_error *err)
 {
@@ -172,6 +214,8 @@ static int verify_histograms(const sf_app *app, const sf_run_view *view, const t
         options.engine = sf_engine_names()[app->options.settings.recount - 1];
         code = sf_engine_open(&r.engine, &problem, &options, (size_t)t->n, err);
     }
+    if (!code && sf_app_speaks(app))
+        code = tell_time(app, &problem, t->n, err);
     code = sf_comm_agree(&app->comm, code, err);
     if (!code)
         code = verify_sequences(&r, sf_app_speaks(app) ? &view->data.record.known : NULL, (size_t)t->n, err);
@@ -244,7 +288,8 @@ const sf_command sf_command_verify = {
     .text =
         "Counts the histograms of a run file again, takes its trajectories again from the populations it holds, finds "
         "its levels again and scores their solutions. Status 0 when all is as the file says; status 1 and the first "
-        "difference by name otherwise. Works under mpirun.",
+        "difference by name otherwise. Works under mpirun. What will take more than some seconds is told first; long chains "
+        "are counted again by another engine than the plain walk (--recount walk, or bound for sets of scores).",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -49,6 +49,7 @@ void sf_app_engine_options(const sf_app *app, sf_engine_options *options)
     options->n_threads = sf_app_threads(app);
     options->memory_limit = settings->memory_limit;
     options->node_limit = settings->node_limit;
+    options->within_s = (double)settings->max_ms / 1e3 * options->n_threads * app->comm.size;
     if (sf_options_find(&app->options, "top-counts") >= 0)
         options->top_counts = (int)settings->top_counts;
     if (sf_options_find(&app->options, "known") >= 0)

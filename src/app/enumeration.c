@@ -71,6 +71,8 @@ static const char *difference(sf_enumeration_run *run, const sf_enumeration *the
     const char *engine = engine_asked(run);
     if (options_asked(run).sets && !there->proven)
         return "top-counts";
+    if (run->app->options.settings.node_limit && !there->proven)
+        return "node-limit";
     set_kind(run, strcmp(engine, "auto") == 0 ? there->proven : strcmp(engine, "bound") == 0);
     return sf_enumeration_difference(&run->file, there);
 }

@@ -128,6 +128,16 @@ static void print_engine(const estimate *e, bool chosen, const sf_app *app, cons
     printf("%s%s\n", parts_text(&e->cost, parts), chosen ? "  <- would be taken" : "");
 }
 
+/* Whether it is the time there is that makes auto prove. */
+static bool proves_for_time(const sf_problem *problem, size_t n, const sf_engine_options *options)
+{
+    const char *chosen = "", *without = "";
+    sf_engine_options timeless = *options;
+    timeless.within_s = 0;
+    return options->within_s > 0 && sf_engine_choose(problem, options, n, &chosen, NULL) == 0 &&
+           (sf_engine_choose(problem, &timeless, n, &without, NULL) != 0 || strcmp(chosen, without) != 0);
+}
+
 static int explain(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
                    const sf_table_place *place, uint64_t beside, const char *refused, sf_error *err)
 {
@@ -153,6 +163,8 @@ static int explain(const sf_app *app, const sf_problem *problem, size_t n, const
            "%.2f\n",
            app->options.settings.machine[0] ? app->options.settings.machine : "measured here", speed.build, speed.scan,
            speed.walk);
+    if (best >= 0 && proves_for_time(problem, n, options))
+        printf("  engine %s as --max-seconds is less than counting takes\n", all[best].name);
     if (best < 0)
         printf("  refused: %s\n", why.text);
     return 0;

@@ -104,7 +104,7 @@ static const sf_option problem[] = {
 const sf_option_group sf_group_problem = GROUP("Puzzle", problem);
 
 static const sf_option length[] = {
-    {"length", "N", SF_OPTION_INTEGER, FIELD(length), NULL, SF_LENGTH_MIN, SF_LENGTH_MAX,
+    {"length", "N", SF_OPTION_INTEGER, FIELD(length), NULL, SF_LENGTH_MIN, SF_LENGTH_MAX, .why = SF_LENGTH_WHY,
      .help = "residues of a sequence (needed)"},
 };
 const sf_option_group sf_group_length = GROUP("Length", length);
@@ -150,18 +150,22 @@ const sf_option_group sf_group_table_build = GROUP("Table", table_build);
 
 static const sf_option proof[] = {
     {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "1", 0, SF_SCORES_MAX,
-     .help = "engine bound: how many of the highest scores are counted, not only proven; 0: the set of scores is all that is "
-             "wanted, by engine table or bound, at any length"},
+     .help = "engine bound, no other: how many of the highest scores are counted, not only proven; 0: the set of scores is all "
+             "that is wanted, by engine table or bound, at any length"},
     {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX,
-     .help = "engine bound: nodes a sequence may take; ends with what is proven"},
+     .help = "nodes a sequence may take; ends with what is proven. Only engine bound has nodes: auto takes it then, others "
+             "refuse"},
 };
 const sf_option_group sf_group_proof = GROUP("Proof", proof);
 
 static const sf_option enumerate[] = {
-    {"file", "FILE", SF_OPTION_TEXT, FIELD(file), .help = "read sequences from FILE, one a line, all of one length"},
+    {"file", "FILE", SF_OPTION_TEXT, FIELD(file),
+     .help = "read sequences from FILE (-: standard input), one a line, all of one length; "
+             "blanks around them do not count"},
     {"max-seconds", "TIME", SF_OPTION_DURATION, FIELD(max_ms), NULL, 1, UINT64_C(1) << 50,
-     .help = "end after this time with what is proven by then"},
-    {"length", "N", SF_OPTION_INTEGER, FIELD(length), NULL, SF_LENGTH_MIN, SF_LENGTH_MAX,
+     .help = "end after this time with what is proven by then; auto takes engine bound where counting is estimated to take "
+             "longer"},
+    {"length", "N", SF_OPTION_INTEGER, FIELD(length), NULL, SF_LENGTH_MIN, SF_LENGTH_MAX, .why = SF_LENGTH_WHY,
      .help = "refuse sequences of another length"},
     {"solutions", NULL, SF_OPTION_FLAG, FIELD(solutions), .help = "an example conformation for every score"},
 };
@@ -179,7 +183,7 @@ static const sf_option kept[] = {
 const sf_option_group sf_group_kept = GROUP("Long enumerations", kept);
 
 static const sf_option search[] = {
-    {"length", "N", SF_OPTION_INTEGER, FIELD(length), "16", SF_LENGTH_MIN, SF_LENGTH_MAX, .result = true,
+    {"length", "N", SF_OPTION_INTEGER, FIELD(length), "16", SF_LENGTH_MIN, SF_LENGTH_MAX, .result = true, .why = SF_LENGTH_WHY,
      .help = "residues of a sequence"},
     {"seed", "S", SF_OPTION_NATURAL, FIELD(seed), "1", 0, UINT64_MAX, .result = true,
      .help = "of the random numbers; the same seed gives the same file"},
@@ -218,7 +222,8 @@ static const sf_option search[] = {
      .help = "where sets of scores are stored: how many of the highest scores are counted too (by engine bound slow for chains "
              "of few H, which reach their best in many ways); with 0 engine table is some 5 to 25 times faster"},
     {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX, .result = true,
-     .help = "where sets of scores are stored: nodes that the proof of a sequence may take; its fitness is what is proven"},
+     .help = "where sets of scores are stored (refused elsewhere): nodes that the proof of a sequence may take; its fitness is "
+             "what is proven"},
     {"keep-populations", NULL, SF_OPTION_FLAG, FIELD(keep_populations), .result = true,
      .help = "store every generation's population, not only the last"},
 };
@@ -251,9 +256,11 @@ const sf_option_group sf_group_levels = GROUP("Levels", levels);
 
 static const sf_option verify[] = {
     {"recount", "NAME", SF_OPTION_CHOICE, FIELD(recount), "plain", .choices = recount_names,
-     .help = "how histograms are counted again"},
+     .help = "how histograms are counted again; plain takes hours beyond some 26 residues square, 17 cubic"},
     {"sample", "K", SF_OPTION_INTEGER, FIELD(sample), NULL, 1, MILLIARD,
      .help = "count only K sequences again, evenly spread (default: all)"},
+    {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
+     .help = "do not begin what is estimated to take longer"},
 };
 const sf_option_group sf_group_verify = GROUP("Verify", verify);
 

@@ -194,7 +194,7 @@ static void range_text(const sf_option *option, size_t size, char *text)
     }
     default:
         snprintf(most, sizeof most, "%" PRIu64, option->most);
-        snprintf(text, size, "allowed is %" PRIu64 " to %s", option->least, most);
+        snprintf(text, size, "allowed is %" PRIu64 " to %s%s", option->least, most, option->why ? option->why : "");
     }
 }
 

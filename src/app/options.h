@@ -25,6 +25,9 @@ typedef enum sf_option_kind {
     SF_OPTION_MODEL     /* sf_score_model: a built-in name, or a line of sf_score_model_write */
 } sf_option_kind;
 
+/* Behind a range of lengths. */
+#define SF_LENGTH_WHY "; all engines work in fixed arrays of 64 residues"
+
 typedef struct sf_option {
     const char *name;     /* long option and key */
     const char *argument; /* as --help shows it; NULL for flags */
@@ -35,6 +38,7 @@ typedef struct sf_option {
     const char *const *(*choices)(void);
     bool result; /* can change results: stored in the run file */
     const char *help;
+    const char *why; /* the range ends where it does, as said behind it; NULL: nothing to say */
 } sf_option;
 
 typedef struct sf_option_group {

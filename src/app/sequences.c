@@ -34,11 +34,18 @@ static int read_words(const sf_options *options, text_list *text, sf_error *err)
     return 0;
 }
 
+/* As messages name it. */
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 /* The whole file; *bytes gets one byte more than n_bytes. */
 static int read_bytes(const char *path, text_list *text, sf_error *err)
 {
     struct stat about;
-    FILE *file = fopen(path, "rb");
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    path = name_of(path);
     if (!file)
         return sf_fail(err, SF_EINPUT, "cannot read the sequences '%.300s': %s", path, strerror(errno));
     int code = 0;
@@ -63,7 +70,8 @@ static int read_bytes(const char *path, text_list *text, sf_error *err)
         if (ferror(file))
             code = sf_fail(err, SF_EINPUT, "cannot read the sequences '%.300s': %s", path, strerror(errno));
     }
-    fclose(file);
+    if (file != stdin)
+        fclose(file);
     return code;
 }
 
@@ -83,7 +91,7 @@ static int read_file(const sf_app *app, const char *path, text_list *text, sf_er
     return code ? code : sf_comm_broadcast(&app->comm, text->n_bytes, text->bytes, err);
 }
 
-/* Ends each line with '\0' and cuts spaces from its end. An empty line is refused: it is more often a damaged file than
+/* Ends each line with '\0' and cuts spaces from both its ends. An empty line is refused: it is more often a damaged file than
  * a wish. So are headers, as FASTA has them: the sequences there go over several lines. */
 static int split_lines(const char *path, text_list *text, sf_error *err)
 {
@@ -94,6 +102,8 @@ static int split_lines(const char *path, text_list *text, sf_error *err)
     size_t at = 0;
     for (size_t start = 0; start < text->n_bytes; text->n++) {
         size_t end = (size_t)((char *)memchr(text->bytes + start, '\n', text->n_bytes - start) - text->bytes);
+        while (start < end && isspace((unsigned char)text->bytes[start]))
+            start++;
         size_t n = end - start;
         while (n > 0 && isspace((unsigned char)text->bytes[start + n - 1]))
             n--;
@@ -140,7 +150,7 @@ static int name_place(const sf_app *app, size_t number, const char *text, sf_err
     char line[SF_ERROR_TEXT_SIZE];
     snprintf(line, sizeof line, "%s", err->text);
     if (app->options.settings.file[0])
-        return sf_fail(err, err->code, "%.200s line %zu: %s", app->options.settings.file, number, line);
+        return sf_fail(err, err->code, "%.200s line %zu: %s", name_of(app->options.settings.file), number, line);
     return sf_fail(err, err->code, "sequence %zu ('%.*s%s'): %s", number, 70, text, strlen(text) > 70 ? "..." : "",
                    line);
 }
@@ -153,8 +163,8 @@ static int place_sequence(sf_sequence_list *list, const sf_app *app, size_t numb
     int code = 0;
     asked->text = text;
     if (length < SF_LENGTH_MIN || length > SF_LENGTH_MAX)
-        code =
-            sf_fail(err, SF_EINPUT, "it has %zu residues; allowed are %d to %d", length, SF_LENGTH_MIN, SF_LENGTH_MAX);
+        code = sf_fail(err, SF_EINPUT, "it has %zu residues; allowed are %d to %d%s", length, SF_LENGTH_MIN, SF_LENGTH_MAX,
+                       length > SF_LENGTH_MAX ? SF_LENGTH_WHY : "");
     if (!code && app->options.settings.length && length != (size_t)app->options.settings.length)
         code = sf_fail(err, SF_EINPUT, "it has %zu residues but --length is %d", length,
                        (int)app->options.settings.length);
@@ -241,7 +251,7 @@ static int fill_groups(sf_sequence_list *list, const sf_app *app, sf_error *err)
 static int place_all(sf_sequence_list *list, const sf_app *app, text_list *text, sf_error *err)
 {
     const char *file = app->options.settings.file;
-    int code = file[0] ? split_lines(file, text, err) : 0;
+    int code = file[0] ? split_lines(name_of(file), text, err) : 0;
     if (code)
         return code;
     for (size_t i = 0; i < text->n_bytes; i++)

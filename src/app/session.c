@@ -48,6 +48,7 @@ static bool stores_scores(const sf_session *session)
     if (known != SF_KNOWN_AUTO)
         return known == SF_KNOWN_SCORES;
     sf_app_engine_options(session->app, &options);
+    options.node_limit = 0; /* does not say what is stored, and tables know none */
     return sf_engine_estimate("table", problem, &options, &cost, NULL) != 0 && sf_score_model_is_hp(problem->model) &&
            sf_engine_estimate("bound", problem, &options, &cost, NULL) == 0;
 }
@@ -67,6 +68,11 @@ static int settle_engine(sf_session *session, sf_error *err)
                        "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
                        options.engine, session->problem.length, session->problem.lattice->name,
                        scores ? "sets of scores" : "whole histograms", scores ? "auto table bound" : "auto table walk");
+    if (options.node_limit && !scores)
+        return sf_fail(err, SF_EINPUT,
+                       "--node-limit counts nodes of engine bound, but this search of %d residues on the %s lattice stores "
+                       "whole histograms (--known); leave it out, or give --known scores",
+                       session->problem.length, session->problem.lattice->name);
     if (strcmp(options.engine, "auto") != 0 || scores)
         return 0;
     sf_app_table_prefer(session->app, &session->problem, &options);

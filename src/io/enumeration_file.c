@@ -188,9 +188,11 @@ const char *sf_enumeration_difference(const sf_enumeration *a, const sf_enumerat
     const size_t length = (size_t)a->length;
     if (strcmp(a->lattice, b->lattice) != 0)
         return "lattice";
+    if (a->length != b->length)
+        return "length"; /* first: the range of scores goes with it */
     if (strcmp(a->score_model, b->score_model) != 0 || a->min_score != b->min_score || a->n_scores != b->n_scores)
         return "score model";
-    if (a->length != b->length || a->n_asked != b->n_asked || a->n != b->n ||
+    if (a->n_asked != b->n_asked || a->n != b->n ||
         memcmp(a->asked, b->asked, a->n_asked * length) != 0 || memcmp(a->letters, b->letters, a->n * length) != 0 ||
         memcmp(a->row, b->row, a->n_asked * sizeof *a->row) != 0)
         return "sequences";

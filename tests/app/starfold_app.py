@@ -22,13 +22,13 @@ MPI_ENVIRONMENT = {
 }
 
 
-def start(*words, ranks=0, env=None, cwd=None, **more):
+def start(*words, ranks=0, env=None, cwd=None, stdin=subprocess.DEVNULL, **more):
     """The program as a process; ranks=0: without a launcher."""
     command = [PROGRAM, *[str(w) for w in words]]
     environment = {**os.environ, **MPI_ENVIRONMENT, **(env or {})}
     if ranks:
         command = [os.environ["STARFOLD_MPIEXEC"], "-q", "-np", str(ranks), *command]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=stdin,
                             text=True, env=environment, cwd=cwd, **more)
 
 

@@ -103,6 +103,18 @@ class Enumerate(Case):
                          ["HHPPHH", "HPHPHP", "HHHHHH"])
         self.assertEqual(self.good("enumerate", "--file", path, ranks=2).out, self.good("enumerate", "--file", path).out)
 
+    def test_file_of_standard_input(self):
+        """Rank 0 reads it, and blanks around a sequence do not count."""
+        path = self.write("blanks.txt", "  HHPPHH\n\tHPHPHP \r\nHHHHHH")
+        for ranks in 0, 2:
+            with open(path) as file:
+                results = self.json("enumerate", "--file", "-", stdin=file, ranks=ranks)["results"]
+            self.assertEqual([r["sequence"] for r in results], ["HHPPHH", "HPHPHP", "HHHHHH"])
+        self.refused("enumerate", "--file", "-", says="'standard input' holds no sequence")
+        path = self.write("blank.txt", "HHPPHH\n  \nHPHPHP")
+        with open(path) as file:
+            self.refused("enumerate", "--file", "-", stdin=file, says="standard input line 2 is empty")
+
     def test_text(self):
         text = self.good("enumerate", "HPHPPHHPHPPHPH", "HHHH", "--solutions").out
         self.assertIn("HPHPPHHPHPPHPH", text)
@@ -172,6 +184,22 @@ class Enumerate(Case):
         self.refused(*words, "--node-limit", "0", says=["--node-limit", "allowed is 1"])
         self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "0.001 at least"])
         self.refused(*words, "--top-counts", "-1", says=["--top-counts", "allowed is 0"])
+
+    def test_auto_within_limits(self):
+        """auto proves what cannot be counted in the time there is, or where nodes are limited; nothing ignores a limit."""
+        chain = "HPHPPHHPHPPHPHHPPHPHHPPHPPHHHPHH"
+        for limit in ["--max-seconds", "2"], ["--node-limit", "100000000"]:
+            result = self.json("enumerate", chain, *limit)["results"][0]
+            self.assertEqual((result["engine"], result["exact"], result["max_score"]), ("bound", True, 15), limit)
+        explained = self.json("enumerate", chain, "--max-seconds", "2", "--explain")
+        self.assertEqual(explained["engine"], "bound")
+        self.assertIn("--max-seconds is less", self.good("enumerate", chain, "--max-seconds", "2", "--explain").out)
+        self.assertEqual(self.json("enumerate", chain, "--max-seconds", "100000", "--explain")["engine"], "walk")
+        self.assertNotEqual(self.json("enumerate", "HHPPHHPH", "--max-seconds", "60")["results"][0]["engine"], "bound")
+        self.assertIs(self.json("enumerate", chain, "--node-limit", "10")["results"][0]["exact"], False)
+        for engine in "walk", "table":
+            self.refused("enumerate", "HHPPHHPH", "--engine", engine, "--node-limit", "5", says="engine bound alone")
+            self.refused("enumerate", "HHPPHHPH", "--engine", engine, "--top-counts", "2", says="--top-counts")
 
     def test_bound_by_all_ranks(self):
         """A tree large enough to be cut into tasks: ranks share it, whatever the limit leaves open."""

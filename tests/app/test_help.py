@@ -13,7 +13,7 @@ OPTIONS = {
     "census": "--length --lattice --explain --histograms --output --force",
     "levels": "--count",
     "info": "",
-    "verify": "--recount --sample",
+    "verify": "--recount --sample --refuse-over",
     "repair": "--output --force",
     "digest": "",
     "doctor": "--output --length",

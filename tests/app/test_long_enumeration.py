@@ -229,6 +229,9 @@ class LongEnumeration(Case):
         for number, shown in zip(histogram, answer["histogram"]):
             self.assertEqual(None if number == 2 ** 64 - 1 else number, shown)
         self.refused("enumerate", "--output", self.output, chain, "--top-counts", "2", says="top-counts")
+        self.refused("enumerate", "--output", self.output, chain[:-2], says="another question (length)")
+        self.good("enumerate", "--output", self.path("counted.h5"), "HHPPHHPH")
+        self.refused("enumerate", "--output", self.path("counted.h5"), "HHPPHHPH", "--node-limit", "5", says="(node-limit)")
 
     def test_published(self):
         """The published histograms of longer chains, through ranks and the file."""

@@ -178,6 +178,9 @@ class Run(Case):
         self.assertEqual(self.json(*words, "--node-limit", 50, "--explain")["engine"], "bound")
         self.refused(*words, "--engine", "walk", "--output", self.path("c.h5"), says="allowed: auto table bound")
         self.refused(*words, "--engine", "table", "--node-limit", 50, "--output", self.path("c.h5"), says="engine bound alone")
+        for length, known in (20, "histograms"), (20, "auto"):
+            self.refused("run", "--length", length, "--known", known, "--node-limit", 100, "--output", self.path("c.h5"),
+                         says=["--node-limit", "whole histograms"])
 
 
 if __name__ == "__main__":

@@ -94,6 +94,18 @@ class Verify(Case):
         self.refused("digest", self.path("none.h5"), says="none.h5")
         self.refused("digest", self.write("text", "no HDF5"), says="text")
 
+    def test_long_chains(self):
+        """How long the plain walk takes is told, or refused, before it begins."""
+        output = self.path("long.h5")
+        self.good("run", "--quiet", "--length", "28", "--population", "4", "--generations", "0", "--output", output)
+        self.refused("verify", output, "--sample", "2", "--refuse-over", "5", says=["2 sequences of 28", "--refuse-over"])
+        self.good("verify", output, "--sample", "2", "--recount", "bound", "--refuse-over", "1:0:0")
+        process = start("verify", output, "--sample", "2")
+        self.addCleanup(self.end, process)
+        line = process.stderr.readline()
+        self.assertIn("counting 2 sequences of 28 residues again (--recount plain) takes about", line)
+        self.assertEqual(self.good("verify", self.output).err, "")
+
     def test_repair(self):
         output = self.path("killed.h5")
         process = start("run", "--output", output, "--quiet", "--length", "12", "--generations", "1000000")

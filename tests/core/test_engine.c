@@ -174,6 +174,35 @@ static void test_auto(void)
     }
 }
 
+/* auto proves where counting takes longer than there is, or where nodes are limited; other engines have none. */
+static void test_auto_limits(void)
+{
+    static const struct {
+        int length;
+        double within_s;
+        uint64_t node_limit;
+        bool sets, proves;
+    } cases[] = {
+        {30, 0, 0, false, false}, {30, 0.01, 0, false, true}, {30, 1e9, 0, false, false}, {8, 60, 0, false, false},
+        {8, 0, 1000, false, true}, {8, 0, 1000, true, true},  {22, 1e-6, 0, true, true},
+    };
+    sf_engine_cost cost;
+    sf_error err = {0};
+    const char *name = "";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sf_problem problem = make_problem(2, cases[i].length);
+        sf_engine_options options = make_options("auto", 1);
+        options.within_s = cases[i].within_s;
+        options.node_limit = cases[i].node_limit;
+        options.sets = cases[i].sets;
+        CU_ASSERT_EQUAL_FATAL(sf_engine_choose(&problem, &options, 1, &name, NULL), SF_OK);
+        CU_ASSERT_EQUAL(strcmp(name, "bound") == 0, cases[i].proves);
+        options.node_limit = 5;
+        CU_ASSERT_EQUAL(sf_engine_estimate("walk", &problem, &options, &cost, &err), SF_ELIMIT);
+        CU_ASSERT_EQUAL(sf_engine_estimate("bound", &problem, &options, &cost, &err), SF_OK);
+    }
+}
+
 static bool has_engine(const char *wanted)
 {
     for (const char *const *name = sf_engine_names(); *name; name++) {
@@ -376,6 +405,7 @@ const test_case test_cases[] = {
     {"names", test_names},
     {"sets", test_sets},
     {"auto", test_auto},
+    {"auto_limits", test_auto_limits},
     {"auto_long", test_auto_long},
     {"memory", test_memory},
     {"limits", test_limits},

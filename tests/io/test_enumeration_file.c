@@ -59,6 +59,12 @@ static void test_round_trip(void)
         CU_ASSERT_EQUAL(sf_file_kind_of(path), SF_FILE_ENUMERATION);
         CU_ASSERT_EQUAL_FATAL(sf_enumeration_read(path, &back, &err), 0);
         CU_ASSERT_PTR_NULL(sf_enumeration_difference(&e, &back));
+        back.length++; /* shows in the range of scores, too */
+        back.n_scores++;
+        CU_ASSERT_STRING_EQUAL(sf_enumeration_difference(&e, &back), "length");
+        back.length--;
+        CU_ASSERT_STRING_EQUAL(sf_enumeration_difference(&e, &back), "score model");
+        back.n_scores--;
         CU_ASSERT_EQUAL(memcmp(back.histogram, histogram, sizeof histogram), 0);
         CU_ASSERT_EQUAL(back.unfinished, unfinished);
         CU_ASSERT_TRUE(!unfinished || (back.n_parts == PARTS && memcmp(back.done, done, sizeof done) == 0));

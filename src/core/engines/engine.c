@@ -108,6 +108,11 @@ static int estimate_here(const sf_engine_ops *ops, const sf_problem *problem, co
     *cost = (sf_engine_cost){0};
     if (options->sets && !ops->answers_sets)
         return sf_fail(err, SF_ELIMIT, "engine %s counts whole histograms, not sets of scores; take table or bound", ops->name);
+    if (options->node_limit && ops->counts_everything)
+        return sf_fail(err, SF_ELIMIT,
+                       "node-limit counts nodes of engine bound alone, engine %s has none; leave the limit out, or take "
+                       "engine bound",
+                       ops->name);
     const int status = ops->estimate(problem, options, cost, err);
     cost->open_s *= ops == &sf_engine_table ? here.build : here.walk;
     cost->sequence_s *= ops == &sf_engine_table ? here.scan : here.walk;
@@ -138,16 +143,16 @@ static bool auto_counts(const sf_problem *problem)
     return !sf_score_model_is_hp(problem->model) || problem->length <= (problem->lattice->dimension == 2 ? 32 : 22);
 }
 
-static int choose_once(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
+static int choose_once(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                        const sf_engine_ops **ops, double *best, sf_error *err)
 {
-    double best_s = 0;
     int status = SF_ELIMIT;
     *ops = NULL;
+    *best = 0;
     for (int i = 0; i < N_ENGINES; i++) {
         sf_engine_cost cost;
         sf_error reason = {0};
-        if (!options->sets && engines[i]->counts_everything != counting)
+        if (!options->sets && !engines[i]->counts_everything)
             continue;
         status = fitting_estimate(engines[i], problem, options, &cost, &reason);
         if (status != SF_OK) {
@@ -156,37 +161,62 @@ static int choose_once(const sf_problem *problem, const sf_engine_options *optio
             continue;
         }
         double total_s = cost.open_s + (double)n_expected * cost.sequence_s;
-        if (!*ops || total_s < best_s) {
+        if (!*ops || total_s < *best) {
             *ops = engines[i];
-            best_s = total_s;
+            *best = total_s;
         }
     }
-    *best = best_s;
     return *ops ? SF_OK : status;
 }
 
-/* The cheapest engine for n_expected sequences among those that count everything, or among the others, or, with
- * options->sets, among those that answer sets. Where it takes long enough, the machine is measured first. */
-static int choose(const sf_problem *problem, const sf_engine_options *options, bool counting, size_t n_expected,
-                  const sf_engine_ops **ops, sf_error *err)
+/* The cheapest engine for n_expected sequences among those that count everything, or, with options->sets, among those
+ * that answer sets, and its seconds. Where it takes long enough, the machine is measured first. */
+static int choose(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
+                  const sf_engine_ops **ops, double *best_s, sf_error *err)
 {
     bool measured;
-    double best_s;
-    int status = choose_once(problem, options, counting, n_expected, ops, &best_s, err);
+    int status = choose_once(problem, options, n_expected, ops, best_s, err);
     (void)sf_machine_speed_known(&measured);
-    if (status != SF_OK || measured || !counting || best_s < WORTH_MEASURING_S)
+    if (status != SF_OK || measured || *best_s < WORTH_MEASURING_S)
         return status;
     (void)sf_machine_speed_measure();
-    return choose_once(problem, options, counting, n_expected, ops, &best_s, err);
+    return choose_once(problem, options, n_expected, ops, best_s, err);
 }
 
-/* What `auto` stands for. What cannot be proven, for want of memory, is counted. */
+/* An engine that proves, one that does not count everything, as far as it can do the problem. */
+static int choose_proving(const sf_problem *problem, const sf_engine_options *options, const sf_engine_ops **ops,
+                          sf_error *err)
+{
+    int status = SF_ELIMIT;
+    for (int i = 0; status != SF_OK && i < N_ENGINES; i++) {
+        sf_engine_cost cost;
+        if (engines[i]->counts_everything)
+            continue;
+        status = fitting_estimate(engines[i], problem, options, &cost, err);
+        if (status == SF_OK)
+            *ops = engines[i];
+    }
+    return status;
+}
+
+/* What `auto` stands for. What cannot be proven, for want of memory, is counted; but a limit of nodes is one of proofs, and
+ * what cannot be counted in the time there is, is proven as far as that goes. */
 static int choose_auto(const sf_problem *problem, const sf_engine_options *options, size_t n_expected,
                        const sf_engine_ops **ops, sf_error *err)
 {
-    if (!options->sets && !auto_counts(problem) && choose(problem, options, false, n_expected, ops, NULL) == SF_OK)
+    const sf_engine_ops *proving = NULL;
+    double counting_s = 0;
+    if (options->node_limit)
+        return choose_proving(problem, options, ops, err);
+    if (!options->sets && !auto_counts(problem) && choose_proving(problem, options, ops, NULL) == SF_OK)
         return SF_OK;
-    return choose(problem, options, true, n_expected, ops, err);
+    const int status = choose(problem, options, n_expected, ops, &counting_s, err);
+    if (options->within_s > 0 && (status != SF_OK || counting_s > options->within_s) &&
+        choose_proving(problem, options, &proving, NULL) == SF_OK) {
+        *ops = proving;
+        return SF_OK;
+    }
+    return status;
 }
 
 int sf_engine_estimate(const char *name, const sf_problem *problem, const sf_engine_options *options,

@@ -187,9 +187,6 @@ static int engine_estimate(const sf_problem *problem, const sf_engine_options *o
     int status = sf_map_table_length_check(problem->lattice, problem->length, err);
     if (status != 0)
         return status;
-    if (options->sets && options->node_limit)
-        return sf_fail(err, SF_ELIMIT, "what a limit of nodes leaves unproven is told by engine bound alone; leave the limit "
-                       "out, or take that engine");
     if (options->sets && options->n_shards > 1)
         return sf_fail(err, SF_ELIMIT, "shards of a table give whole histograms, not sets of scores; take engine bound, or ask "
                        "for histograms");
