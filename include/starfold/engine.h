@@ -42,6 +42,7 @@ typedef struct sf_engine_options {
     int shard, n_shards;
     int n_sharers; /* engine table: so many ranks have it together, and each is counted its part of the memory; 0, 1: one */
     const volatile int *stop; /* polled now and then; not zero: give up with SF_ESTOPPED; NULL: never */
+    bool keep_stopped;        /* engine bound: what is proven of a sequence when it is stopped is its answer, and no failure */
 } sf_engine_options;
 
 /* The defaults: auto, 1 thread, no limits, top_counts 1. */

@@ -1,6 +1,6 @@
 /* With a time limit, engines that count leave the sequences whose parts are all counted by then. The engine that proves
- * leaves nothing in the middle of a proof, so its work is cut into steps of a growing budget of nodes; the last
- * finished step counts. */
+ * may be at one of many sequences for days, so its work is cut into steps of a growing budget of nodes for each that is
+ * not done; what is proven of any in any step, also of those at work when the time is over, is kept. */
 #include "app/count.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "dist/share_mpi.h"
 
 enum { BUDGET_GROWTH = 4 };
-static const uint64_t FIRST_BUDGET = 100000; /* nodes */
+static const uint64_t FIRST_BUDGET = 100000, FIRST_OF_MANY = 20000; /* nodes */
 
 typedef struct counting {
     const sf_app *app;
@@ -105,8 +105,8 @@ static int open_engine(counting *c, sf_engine **engine, sf_error *err)
     return code;
 }
 
-/* The engine that counts. */
-static int count_all(counting *c, bool limited, sf_error *err)
+/* One run of the engine over the group. `limited`: that the time is over is no failure, but *stopped. */
+static int count_all(counting *c, bool limited, bool *stopped, sf_error *err)
 {
     const sf_comm *comm = &c->app->comm;
     sf_share_work work = {.sequences = c->group->elements,
@@ -127,7 +127,8 @@ static int count_all(counting *c, bool limited, sf_error *err)
             start_clock(c, engine, &tally);
         code = sf_share_run(c->deal, comm, &tally, &work, code, err);
     }
-    if (limited && code == SF_ESTOPPED) {
+    *stopped = limited && code == SF_ESTOPPED;
+    if (*stopped) {
         for (size_t row = 0; row < c->group->n && !tally.done; row++) /* stopped while the engine was made */
             mark_unknown(c->group, row);
         if (tally.done)
@@ -141,50 +142,84 @@ static int count_all(counting *c, bool limited, sf_error *err)
     return code;
 }
 
-static bool all_known(const sf_sequence_group *group, const uint64_t *histograms)
+/* Is all known that is asked for: each score reachable or not, and the top scores counted? */
+static bool is_settled(const uint64_t *histogram, int n_scores, int top_counts)
 {
-    for (size_t i = 0; i < group->n * (size_t)group->problem.n_scores; i++) {
-        if (histograms[i] == SF_COUNT_UNKNOWN)
+    for (int s = n_scores - 1; s >= 0; s--) {
+        if (histogram[s] == SF_COUNT_UNKNOWN || (top_counts > 0 && histogram[s] == SF_COUNT_SOME))
             return false;
+        top_counts -= histogram[s] != 0;
     }
     return true;
 }
 
-/* The engine that proves: a step is all sequences with a budget of nodes. */
+/* What either step has proven. */
+static void merge_step(uint64_t *histogram, const uint64_t *step, int n_scores)
+{
+    for (int s = 0; s < n_scores; s++) {
+        if (histogram[s] == SF_COUNT_UNKNOWN || (histogram[s] == SF_COUNT_SOME && step[s] != SF_COUNT_UNKNOWN))
+            histogram[s] = step[s];
+    }
+}
+
+/* The sequences of the group that are not settled, into `rest`; `row` says which they are. */
+static void take_unsettled(const counting *c, const sf_sequence_group *group, sf_sequence_group *rest, size_t *row)
+{
+    const size_t length = (size_t)group->problem.length;
+    rest->n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        if (is_settled(row_of(group, i), group->problem.n_scores, c->options.top_counts))
+            continue;
+        memcpy(rest->elements + rest->n * length, group->elements + i * length, length);
+        row[rest->n++] = i;
+    }
+}
+
+/* The engine that proves: a step is all sequences that are not settled, with a budget of nodes each. */
 static int count_in_budgets(counting *c, sf_error *err)
 {
-    size_t bytes = c->group->n * (size_t)c->group->problem.n_scores * sizeof(uint64_t);
-    uint64_t *trial = malloc(bytes);
-    int code = trial ? 0 : sf_fail(err, SF_ENOMEM, "out of memory for %zu histograms", c->group->n);
+    sf_sequence_group *group = c->group, rest = *group;
+    const int n_scores = group->problem.n_scores;
+    bool stopped = false;
+    rest.elements = malloc(group->n * (size_t)group->problem.length);
+    rest.histogram = malloc(group->n * (size_t)n_scores * sizeof *rest.histogram);
+    size_t *row = malloc(group->n * sizeof *row);
+    int code = rest.elements && rest.histogram && row
+                   ? 0
+                   : sf_fail(err, SF_ENOMEM, "out of memory for %zu histograms", group->n);
     code = sf_comm_agree(&c->app->comm, code, err);
-    for (size_t row = 0; row < c->group->n; row++)
-        mark_unknown(c->group, row);
-    for (c->options.node_limit = FIRST_BUDGET; !code; c->options.node_limit *= BUDGET_GROWTH) {
-        sf_engine *engine = NULL;
-        code = open_engine(c, &engine, err);
-        c->share_before = 1; /* of one step of several; what is left of the whole is not known */
-        if (!code)
-            code = sf_share_histograms(&c->app->comm, engine, c->group->problem.n_scores, c->group->n,
-                                       c->group->elements, c->options.n_threads, trial, look, c, err);
-        sf_engine_close(engine);
-        if (!code)
-            memcpy(c->group->histogram, trial, bytes);
-        if (!code && (all_known(c->group, trial) || c->options.node_limit > UINT64_MAX / BUDGET_GROWTH))
+    for (size_t i = 0; i < group->n; i++)
+        mark_unknown(group, i);
+    c->group = &rest;
+    c->options.node_limit = group->n > 1 ? FIRST_OF_MANY : FIRST_BUDGET;
+    for (bool last = false; !code && !stopped && !last; c->options.node_limit *= BUDGET_GROWTH) {
+        last = c->options.node_limit > UINT64_MAX / BUDGET_GROWTH;
+        take_unsettled(c, group, &rest, row);
+        if (rest.n == 0)
             break;
+        code = count_all(c, true, &stopped, err);
+        for (size_t i = 0; !code && i < rest.n; i++)
+            merge_step(row_of(group, row[i]), row_of(&rest, i), n_scores);
     }
-    free(trial);
-    return code == SF_ESTOPPED ? 0 : code;
+    memcpy(group->engine, rest.engine, sizeof group->engine);
+    c->group = group;
+    free(row);
+    free(rest.histogram);
+    free(rest.elements);
+    return code;
 }
 
 static int choose_and_count(counting *c, sf_error *err)
 {
     const sf_settings *settings = &c->app->options.settings;
     bool limited = settings->max_ms > 0;
+    bool stopped;
     const char *name = "";
     sf_app_engine_options(c->app, &c->options);
     sf_app_table_prefer(c->app, &c->group->problem, &c->options);
     if (limited || c->kept)
         c->options.stop = &sf_stop_flag;
+    c->options.keep_stopped = limited && !c->kept; /* a file keeps only what is finished */
     if (c->kept && c->kept->engine[0])
         c->options.engine = c->kept->engine;
     int code = sf_table_place_choose(&c->place, c->app, &c->group->problem, &c->options, err);
@@ -202,7 +237,7 @@ static int choose_and_count(counting *c, sf_error *err)
         return code;
     if (limited && !settings->node_limit && strcmp(c->group->engine, "bound") == 0)
         return count_in_budgets(c, err);
-    return count_all(c, limited, err);
+    return count_all(c, limited, &stopped, err);
 }
 
 static int count_group(counting *c, sf_error *err)

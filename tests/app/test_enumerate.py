@@ -201,6 +201,28 @@ class Enumerate(Case):
             self.refused("enumerate", "HHPPHHPH", "--engine", engine, "--node-limit", "5", says="engine bound alone")
             self.refused("enumerate", "HHPPHHPH", "--engine", engine, "--top-counts", "2", says="--top-counts")
 
+    def test_time_left(self):
+        """With time enough a limit changes nothing: neither the counts nor the sequences of a batch that are hard."""
+        for words in (["--lattice", "cubic", "HPHPPHHPHPPHPHHPPHPH"],
+                      ["--top-counts", "2", "HPHPPHHPHPPHPHHPPHPHHPHH", "PPHPPHHPPPPHHPPPPHHPPPPHH",
+                       "HHPPHHPPHHPPHHPPHHPP"]):
+            words = ["enumerate", "--engine", "bound", "--format", "json", *words]
+            whole = self.good(*words).out
+            self.assertEqual(self.good(*words, "--max-seconds", "10000").out, whole)
+            self.assertEqual(self.good(*words, "--max-seconds", "10000", ranks=2).out, whole)
+            self.assertEqual(self.good(*words, "--max-seconds", "10000", "--node-limit", "1000000000").out, whole)
+
+    def test_time_over(self):
+        """What was proven of a sequence that the time did not suffice for is told, and is true."""
+        long = "HHHHHHHHHHHHPHPHPPHHPPHHPPHPPHHPPHHPPHPPHHPPHHPPHPHPHHHHHHHHHHHH"
+        for limit in [], ["--node-limit", "100000000000"]:
+            for ranks in 1, 2:
+                words = ["enumerate", "--engine", "bound", long, "--max-seconds", "0.5", *limit]
+                result = self.json(*words, ranks=ranks)["results"][0]
+                self.assertLessEqual(result["max_score"], 42)
+                self.assertGreaterEqual(len(result["histogram"]), 43)
+                self.assertEqual(result["histogram"][43:], [None] * (len(result["histogram"]) - 43))
+
     def test_bound_by_all_ranks(self):
         """A tree large enough to be cut into tasks: ranks share it, whatever the limit leaves open."""
         words = ["enumerate", "--engine", "bound", "--threads", "1", "--format", "json", "HPHPHHPHHHPPPPPPHHPPHHHHHPHPHH"]

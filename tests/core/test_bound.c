@@ -2,8 +2,10 @@
  * STARFOLD_TEST_LONG set, many more random sequences are compared. */
 #include "core/engines/bound.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "../test_main.h"
 #include "core/base/isa.h"
@@ -320,6 +322,62 @@ static void test_stop(void)
         elements[k] = 1;
     CU_ASSERT_EQUAL(sf_bound_solve(&problem, elements, &options, row, &result, &err), SF_ESTOPPED);
     CU_ASSERT_EQUAL(err.code, SF_ESTOPPED);
+    CU_ASSERT_FALSE(result.exact);
+    CU_ASSERT_EQUAL(result.best_lower, 0);
+    CU_ASSERT_EQUAL(row[0], SF_COUNT_SOME);
+    CU_ASSERT_EQUAL(row[result.best_upper], SF_COUNT_UNKNOWN);
+    sf_engine_options kept;
+    sf_engine *engine;
+    sf_engine_options_init(&kept);
+    kept.engine = "bound";
+    kept.stop = &stop;
+    for (int keep = 0; keep < 2; keep++) {
+        uint64_t answer[SF_SCORES_MAX] = {0};
+        sf_plan plan;
+        kept.keep_stopped = keep;
+        CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &kept, 1, NULL), SF_OK);
+        CU_ASSERT_EQUAL(sf_engine_plan(engine, 1, elements, &plan, NULL), SF_OK);
+        CU_ASSERT_EQUAL(sf_engine_evaluate(engine, &plan, elements, 0, answer, NULL), keep ? SF_OK : SF_ESTOPPED);
+        CU_ASSERT_EQUAL(memcmp(answer, row, sizeof *row * (size_t)problem.n_scores) == 0, keep);
+        sf_engine_close(engine);
+    }
+}
+
+static volatile int alarm_stop;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    alarm_stop = 1;
+}
+
+/* Stopped anywhere: in the proof of the best, of the set, in a count. What is said is true. */
+static void test_stop_anywhere(void)
+{
+    static const char text[] = "HPHPPHHPHPPHPHHPPHPH";
+    const sf_problem problem = make_problem("square", (int)strlen(text));
+    const sf_bound_options options = {.top_counts = 3, .n_threads = 2, .stop = &alarm_stop};
+    uint64_t row[SF_SCORES_MAX], whole[SF_SCORES_MAX];
+    uint8_t elements[SF_LENGTH_MAX];
+    CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, text, elements, NULL), SF_OK);
+    const sf_bound_result exact = solve(&problem, elements, 3, whole);
+    signal(SIGALRM, on_alarm);
+    for (int us = 100; us < 200000; us *= 3) {
+        sf_bound_result result;
+        alarm_stop = 0;
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = us}}, NULL);
+        const int status = sf_bound_solve(&problem, elements, &options, row, &result, NULL);
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {0}}, NULL);
+        CU_ASSERT(status == SF_OK || (status == SF_ESTOPPED && alarm_stop));
+        CU_ASSERT(result.best_lower <= exact.best_lower && exact.best_upper <= result.best_upper);
+        bool known = true;
+        for (int s = 0; s < problem.n_scores; s++) {
+            known &= row[s] != SF_COUNT_UNKNOWN;
+            CU_ASSERT(row[s] == SF_COUNT_UNKNOWN || row[s] == whole[s] || (row[s] == SF_COUNT_SOME && whole[s] > 0));
+        }
+        CU_ASSERT_EQUAL(result.exact, known);
+    }
+    signal(SIGALRM, SIG_DFL);
 }
 
 static void test_engine(void)
@@ -357,6 +415,7 @@ const test_case test_cases[] = {
     {"other models", test_models},
     {"limits, threads and instruction sets", test_limits},
     {"stop", test_stop},
+    {"stop anywhere", test_stop_anywhere},
     {"the engine", test_engine},
     {NULL, NULL},
 };

@@ -61,8 +61,13 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
         .team = plan->team,
     };
     sf_plan_part(plan, part, &first, &count);
+    sf_error why = {0};
     int status =
-        sf_bound_solve(b->problem, sequences + first * (size_t)b->problem->length, &options, histogram, &result, err);
+        sf_bound_solve(b->problem, sequences + first * (size_t)b->problem->length, &options, histogram, &result, &why);
+    if (status == SF_ESTOPPED && b->options->keep_stopped)
+        status = SF_OK;
+    else if (status != SF_OK && err)
+        *err = why;
     if (status == SF_OK)
         status = sf_counts_add(n_scores, partial, histogram);
     return status;

@@ -28,7 +28,8 @@ typedef struct sf_bound_result {
 /* What is proven of the sequence: histogram[n_scores] is overwritten with exact counts at the top_counts highest
  * reachable scores, SF_COUNT_SOME at other reachable ones, 0 where no conformation has the score, SF_COUNT_UNKNOWN
  * where the limit left it open. The same for any number of threads, any team and every instruction set; collective over
- * a team. Models other than hp get the one bound that holds for all weights, on one thread. SF_ESTOPPED, SF_ENOMEM. */
+ * a team. Models other than hp get the one bound that holds for all weights, on one thread. SF_ESTOPPED: then all is
+ * filled in likewise, as far as it was proven. SF_ENOMEM. */
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err);
 

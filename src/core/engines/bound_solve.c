@@ -16,7 +16,6 @@ typedef struct solution {
     uint64_t *histogram;
     int ceiling;
     int lower, upper;
-    bool exact;
     bound_place fold[SF_LENGTH_MAX]; /* the one found last */
     sf_error *err;
 } solution;
@@ -124,10 +123,15 @@ static int search_set(solution *s)
         if (answer == NO)
             s->histogram[score] = 0;
     }
-    s->exact = s->lower == s->upper;
-    for (int score = 0; score <= s->lower; score++)
-        s->exact &= s->histogram[score] != SF_COUNT_UNKNOWN;
     return SF_OK;
+}
+
+static bool is_exact(const solution *s)
+{
+    bool exact = s->lower == s->upper;
+    for (int score = 0; score <= s->lower; score++)
+        exact &= s->histogram[score] != SF_COUNT_UNKNOWN;
+    return exact;
 }
 
 /* Counts the top scores, while the limit lasts. */
@@ -173,15 +177,15 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
         status = search_set(&s);
     if (status == SF_OK && s.lower == s.upper)
         status = count_top(&s, options->top_counts);
-    if (status != SF_OK)
+    if (status != SF_OK && status != SF_ESTOPPED)
         return status;
     const bool counted = histogram[s.lower] != SF_COUNT_SOME;
     *result = (sf_bound_result){.best_lower = s.lower,
                                 .best_upper = s.upper,
-                                .exact = s.exact,
+                                .exact = is_exact(&s),
                                 .nodes = solver.nodes < node_limit ? solver.nodes : node_limit,
                                 .solutions = counted ? histogram[s.lower] : 0};
-    return SF_OK;
+    return status;
 }
 
 /* ---- witness ---- */
