@@ -151,6 +151,11 @@ int sf_engine_check(const sf_engine *engine, const uint64_t *histogram, sf_error
  * by one fixed method, whatever engine counted, and checked with sf_walk_score. SF_EINPUT when there is none. */
 int sf_witness_find(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err);
 
+/* The same for every score that histogram[n_scores] says is reachable, at once: walk[n_scores]. "" for other scores, and
+ * where *stop (NULL: never) is seen not zero before one is found. */
+int sf_witnesses_find(const sf_problem *problem, const uint8_t *elements, const uint64_t *histogram,
+                      const volatile int *stop, char (*walk)[SF_LENGTH_MAX], sf_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include "app/json.h"
 #include "app/phases.h"
 #include "app/sequences.h"
+#include "app/stop.h"
 
 /* ---- an answer, as text and as JSON ---- */
 
@@ -49,12 +50,12 @@ static int fill_answer(const sf_sequence_list *list, size_t i, answer *a, sf_err
     return 0;
 }
 
-static int example(const sf_sequence_list *list, size_t i, int score, char *walk, sf_error *err)
+/* An example for each score, "" where none was found within --max-seconds. */
+static int find_examples(const answer *a, char (*walk)[SF_LENGTH_MAX], sf_error *err)
 {
-    const sf_sequence_group *group = &list->group[list->asked[i].group];
     uint8_t elements[SF_LENGTH_MAX];
-    int code = sf_sequence_parse(&group->problem, list->asked[i].text, elements, err);
-    return code ? code : sf_witness_find(&group->problem, elements, score, walk, err);
+    int code = sf_sequence_parse(a->problem, a->text, elements, err);
+    return code ? code : sf_witnesses_find(a->problem, elements, a->histogram, &sf_stop_flag, walk, err);
 }
 
 static const char *entry_text(uint64_t count, char *text)
@@ -98,16 +99,20 @@ static int print_text(const sf_app *app, const sf_sequence_list *list, sf_error 
             return code;
         if (i > 0)
             putchar('\n');
+        char walk[SF_SCORES_MAX][SF_LENGTH_MAX];
+        const bool solutions = app->options.settings.solutions;
+        code = solutions ? find_examples(&a, walk, err) : 0;
+        if (code)
+            return code;
         print_head(&a);
-        printf("\n  score           conformations%s\n", app->options.settings.solutions ? "  example" : "");
+        printf("\n  score           conformations%s\n", solutions ? "  example" : "");
         for (int s = 0; s < a.n_entries; s++) {
-            char text[32], walk[SF_LENGTH_MAX] = "";
-            if (app->options.settings.solutions && is_reachable(a.histogram[s]))
-                code = example(list, i, a.problem->min_score + s, walk, err);
-            if (code)
-                return code;
-            printf("  %5d  %22s%s%s\n", a.problem->min_score + s, entry_text(a.histogram[s], text), walk[0] ? "  " : "",
-                   walk);
+            char text[32];
+            const char *example = !solutions || !is_reachable(a.histogram[s]) ? ""
+                                  : walk[s][0]                               ? walk[s]
+                                                                             : "none found in time";
+            printf("  %5d  %22s%s%s\n", a.problem->min_score + s, entry_text(a.histogram[s], text), example[0] ? "  " : "",
+                   example);
         }
     }
     return 0;
@@ -120,22 +125,20 @@ static void add_stars(cJSON *object, bool has_stars, const int stars[3])
         cJSON_AddItemToArray(list, has_stars ? sf_json_integer(stars[i]) : cJSON_CreateNull());
 }
 
-static int add_solutions(cJSON *object, const sf_sequence_list *list, size_t i, const answer *a, sf_error *err)
+static int add_solutions(cJSON *object, const answer *a, sf_error *err)
 {
+    char walk[SF_SCORES_MAX][SF_LENGTH_MAX];
     cJSON *solutions = cJSON_AddArrayToObject(object, "solutions");
-    for (int s = 0; s < a->n_entries; s++) {
+    int code = find_examples(a, walk, err);
+    for (int s = 0; !code && s < a->n_entries; s++) {
         if (!is_reachable(a->histogram[s]))
             continue;
-        char walk[SF_LENGTH_MAX];
-        int code = example(list, i, a->problem->min_score + s, walk, err);
-        if (code)
-            return code;
         cJSON *solution = cJSON_CreateObject();
         sf_json_add_integer(solution, "score", a->problem->min_score + s);
-        cJSON_AddStringToObject(solution, "walk", walk);
+        cJSON_AddItemToObject(solution, "walk", walk[s][0] ? cJSON_CreateString(walk[s]) : cJSON_CreateNull());
         cJSON_AddItemToArray(solutions, solution);
     }
-    return 0;
+    return code;
 }
 
 static int add_result(cJSON *results, const sf_app *app, const sf_sequence_list *list, size_t i, sf_error *err)
@@ -169,7 +172,7 @@ static int add_result(cJSON *results, const sf_app *app, const sf_sequence_list 
         sf_json_add_integer(object, "best_upper", a.best_upper);
     }
     if (app->options.settings.solutions)
-        code = add_solutions(object, list, i, &a, err);
+        code = add_solutions(object, &a, err);
     cJSON_AddItemToArray(results, object);
     return code;
 }
@@ -240,6 +243,7 @@ static int enumerate(sf_app *app, sf_error *err)
     sf_phase_begin(SF_PHASE_WRITE);
     if (!code && sf_app_speaks(app))
         code = app->options.settings.format ? print_json(app, &list, err) : print_text(app, &list, err);
+    sf_stop_end();
 out:
     sf_sequence_list_free(&list);
     return code;

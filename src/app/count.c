@@ -291,7 +291,8 @@ int sf_count_sequences(const sf_app *app, sf_sequence_list *list, sf_error *err)
     else if (!code)
         code = count_groups(&c, list, err);
     sf_progress_end(&c.progress);
-    sf_stop_end();
+    if (c.kept || code)
+        sf_stop_end(); /* else --max-seconds goes on for the examples; the caller ends it */
     if (c.kept)
         sf_enumeration_close(c.kept);
     return code;

@@ -223,6 +223,19 @@ class Enumerate(Case):
                 self.assertGreaterEqual(len(result["histogram"]), 43)
                 self.assertEqual(result["histogram"][43:], [None] * (len(result["histogram"]) - 43))
 
+    def test_examples_in_time(self):
+        """Examples of a long chain: found for every score; or, when the time is over, said not to be."""
+        chain = "PPPHHPPHHPPPPPHHHHHHHPPHHPPPPHHPPHPP"
+        words = ["enumerate", "--engine", "bound", "--top-counts", "0", "--solutions"]
+        result = self.json(*words, chain, "--max-seconds", "300")["results"][0]
+        self.assertEqual([(one["score"], walk_score(chain, one["walk"])) for one in result["solutions"]],
+                         [(score, score) for score in range(15)])
+        endless = "HHPHPHPHPHHHHPHPPPHPPPHPPPPHPPPHPPPHPHHHHPHPHPHPHH"
+        result = self.json(*words, endless, "--max-seconds", "0.2")["results"][0]
+        self.assertFalse(result["exact"])
+        self.assertEqual({one["walk"] for one in result["solutions"]}, {None})
+        self.assertIn("none found in time", self.good(*words, endless, "--max-seconds", "0.2").out)
+
     def test_bound_by_all_ranks(self):
         """A tree large enough to be cut into tasks: ranks share it, whatever the limit leaves open."""
         words = ["enumerate", "--engine", "bound", "--threads", "1", "--format", "json", "HPHPHHPHHHPPPPPPHHPPHHHHHPHPHH"]

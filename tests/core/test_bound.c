@@ -185,6 +185,47 @@ static void test_gaps(void)
 
 /* ---- solutions ---- */
 
+/* An example of the score that is entry `at` of a histogram, asked for alone. */
+static int witness(const sf_problem *problem, const uint8_t *elements, int at, const volatile int *stop, char *walk)
+{
+    static uint64_t wanted[SF_SCORES_MAX];
+    static char walks[SF_SCORES_MAX][SF_LENGTH_MAX];
+    memset(wanted, 0, sizeof wanted);
+    if (at >= problem->n_scores)
+        return SF_EINPUT;
+    wanted[at] = 7;
+    const int status = sf_bound_witnesses(problem, elements, wanted, stop, walks, NULL);
+    memcpy(walk, walks[at], SF_LENGTH_MAX);
+    return status;
+}
+
+/* In a long chain the scores in the middle are hard to meet by themselves; all at once they are those asked for alone. */
+static void test_long_witnesses(void)
+{
+    static const char letters[] = "HHHHHHHHHHHHPHPHPPHHPPHHPPHPPHHPPHHPPHPPHHPPHHPPHPHPHHHHHHHHHHHH"; /* 2D-64, best 42 */
+    const sf_problem problem = make_problem("square", 64);
+    const int stop = 1, single[] = {0, 21, 42};
+    uint8_t elements[SF_LENGTH_MAX];
+    uint64_t wanted[SF_SCORES_MAX] = {0};
+    static char walks[SF_SCORES_MAX][SF_LENGTH_MAX];
+    char walk[SF_LENGTH_MAX];
+    int score;
+    CU_ASSERT_EQUAL_FATAL(sf_sequence_parse(&problem, letters, elements, NULL), SF_OK);
+    for (int s = 0; s <= 42; s++)
+        wanted[s] = SF_COUNT_SOME;
+    wanted[43] = SF_COUNT_UNKNOWN;
+    CU_ASSERT_EQUAL(sf_bound_witnesses(&problem, elements, wanted, NULL, walks, NULL), SF_OK);
+    for (int s = 0; s <= 42; s++)
+        CU_ASSERT(sf_walk_score(&problem, elements, walks[s], &score, NULL) == SF_OK && score == s);
+    CU_ASSERT_EQUAL(walks[43][0], '\0');
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        CU_ASSERT_EQUAL(witness(&problem, elements, single[i], NULL, walk), SF_OK);
+        CU_ASSERT_STRING_EQUAL(walk, walks[single[i]]);
+    }
+    CU_ASSERT_EQUAL(witness(&problem, elements, 42, &stop, walk), SF_OK);
+    CU_ASSERT_EQUAL(walk[0], '\0');
+}
+
 static void test_witnesses(void)
 {
     uint64_t random = test_seed();
@@ -199,7 +240,7 @@ static void test_witnesses(void)
         const sf_bound_result result = solve(&problem, elements, 0, row);
         for (int s = 0; s <= result.best_upper + 1; s++) {
             const bool reachable = s <= result.best_upper && row[s] != 0;
-            const int status = sf_bound_witness(&problem, elements, s, walk, NULL);
+            const int status = witness(&problem, elements, s, NULL, walk);
             CU_ASSERT_EQUAL(status, reachable ? SF_OK : SF_EINPUT);
             if (status == SF_OK) {
                 CU_ASSERT_EQUAL(sf_walk_score(&problem, elements, walk, &score, NULL), SF_OK);
@@ -235,7 +276,7 @@ static bool agrees_for_model(const sf_problem *problem, const uint8_t *elements)
     bool same = result.exact && result.best_lower == best && result.best_upper == best;
     for (int s = problem->n_scores - 1; s >= 0; s--) {
         const bool reachable = plain[s] > 0;
-        const int status = sf_bound_witness(problem, elements, problem->min_score + s, walk, NULL);
+        const int status = witness(problem, elements, s, NULL, walk);
         same &= row[s] == (reachable && counted >= 2 ? SF_COUNT_SOME : plain[s]);
         same &= status == (reachable ? SF_OK : SF_EINPUT);
         if (status == SF_OK)
@@ -412,6 +453,7 @@ const test_case test_cases[] = {
     {"known sequences", test_known_sequences},
     {"gaps", test_gaps},
     {"solutions", test_witnesses},
+    {"solutions of a long chain", test_long_witnesses},
     {"other models", test_models},
     {"limits, threads and instruction sets", test_limits},
     {"stop", test_stop},

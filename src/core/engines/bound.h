@@ -33,8 +33,10 @@ typedef struct sf_bound_result {
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err);
 
-/* A conformation with exactly that score, as sf_witness_find wants it: walk[length], its first step in the first
- * direction, further axes opened in their positive direction. Always the same one. SF_EINPUT when there is none. */
-int sf_bound_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err);
+/* Conformations of each score that the histogram says is reachable, as sf_witnesses_find wants them: walk[n_scores]. The
+ * first step is in the first direction, further axes are opened in their positive direction. Always the same one for a
+ * score, whichever others are wanted. SF_EINPUT where there is none. SF_ENOMEM. */
+int sf_bound_witnesses(const sf_problem *problem, const uint8_t *elements, const uint64_t *histogram,
+                       const volatile int *stop, char (*walk)[SF_LENGTH_MAX], sf_error *err);
 
 #endif

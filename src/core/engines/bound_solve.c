@@ -11,8 +11,19 @@
 #include "core/engines/bound_solver.h"
 #include "core/engines/bound_weights.h"
 
+/* Conformations that are looked for, of the scores that `histogram` says are reachable: walk[score], "" where none was
+ * found yet. */
+typedef struct examples {
+    const sf_problem *problem;
+    const uint8_t *elements;
+    const uint64_t *histogram;
+    char (*walk)[SF_LENGTH_MAX];
+    int n_missing;
+} examples;
+
 typedef struct solution {
     bound_solver *solver;
+    examples *examples; /* NULL: the scores are asked for, not the folds */
     uint64_t *histogram;
     int ceiling;
     int lower, upper;
@@ -22,8 +33,23 @@ typedef struct solution {
 
 enum { NO, YES, OPEN }; /* is there a conformation with a score in target..ceiling? */
 
+static bool is_missing(const examples *e, int score)
+{
+    return e->histogram[score] != 0 && e->histogram[score] != SF_COUNT_UNKNOWN && !e->walk[score][0];
+}
+
+static void take_example(examples *e, const bound_search *search)
+{
+    if (!is_missing(e, search->best))
+        return;
+    sf_bound_fold_walk(e->problem->lattice, e->problem->length, search->fold, e->walk[search->best]);
+    e->n_missing--;
+}
+
 static void note_fold(solution *s, const bound_search *search)
 {
+    if (s->examples)
+        take_example(s->examples, search);
     s->histogram[search->best] = SF_COUNT_SOME;
     if (search->best > s->lower)
         s->lower = search->best;
@@ -113,7 +139,7 @@ static bool unfold_all(solution *s, int score)
 /* Every score below the best: reachable or not. */
 static int search_set(solution *s)
 {
-    for (int score = s->lower - 1; score > 0; score--) {
+    for (int score = s->lower - 1; score > 0 && (!s->examples || s->examples->n_missing > 0); score--) {
         int answer = YES;
         if (s->histogram[score] != SF_COUNT_UNKNOWN || unfold_all(s, score))
             continue;
@@ -154,6 +180,19 @@ static int count_top(solution *s, int top_counts)
     return SF_OK;
 }
 
+/* Nothing is known but a ceiling, and the straight chain. */
+static void begin(solution *s, const sf_problem *problem)
+{
+    s->ceiling = sf_bound_piece_limit(&s->solver->chain, 0, problem->length - 1);
+    if (s->ceiling >= problem->n_scores)
+        s->ceiling = problem->n_scores - 1;
+    s->upper = s->ceiling;
+    memset(s->histogram, 0, sizeof *s->histogram * (size_t)problem->n_scores);
+    for (int score = 0; score <= s->ceiling; score++)
+        s->histogram[score] = SF_COUNT_UNKNOWN;
+    s->histogram[0] = SF_COUNT_SOME;
+}
+
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err)
 {
@@ -164,14 +203,7 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
         return sf_bound_weights_solve(problem, elements, options, histogram, result, err);
     sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, node_limit, options->n_threads,
                          options->stop, options->team);
-    s.ceiling = sf_bound_piece_limit(&solver.chain, 0, problem->length - 1);
-    if (s.ceiling >= problem->n_scores)
-        s.ceiling = problem->n_scores - 1;
-    s.upper = s.ceiling;
-    memset(histogram, 0, sizeof *histogram * (size_t)problem->n_scores);
-    for (int score = 0; score <= s.ceiling; score++)
-        histogram[score] = SF_COUNT_UNKNOWN;
-    histogram[0] = SF_COUNT_SOME; /* the straight chain */
+    begin(&s, problem);
     int status = search_best(&s, node_limit);
     if (status == SF_OK)
         status = search_set(&s);
@@ -188,38 +220,101 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
     return status;
 }
 
-/* ---- witness ---- */
+/* ---- examples ---- */
 
-/* sf_bound_weights_find for the model hp. */
-static int find_hp(const sf_problem *problem, const uint8_t *elements, int score, bound_place *fold, bool *found,
-                   sf_error *err)
+/* Looks for one score alone. */
+static int look_for(examples *e, int score, uint64_t node_limit, const volatile int *stop, sf_error *err)
 {
     bound_solver solver;
-    bound_search search = {.found = 0};
+    bound_search search = {.outcome = BOUND_DONE};
     int status = SF_OK;
-    sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, UINT64_MAX, 1, NULL, NULL);
-    if (score >= 0 && score <= sf_bound_piece_limit(&solver.chain, 0, problem->length - 1))
+    sf_bound_solver_init(&solver, e->problem->lattice, e->problem->length, e->elements, node_limit, 1, stop, NULL);
+    if (score <= sf_bound_piece_limit(&solver.chain, 0, e->problem->length - 1))
         status = sf_bound_decide(&solver, BOUND_FIND, score, score, &search, err);
-    *found = search.found > 0;
-    memcpy(fold, search.fold, sizeof search.fold);
+    if (status == SF_OK && search.found)
+        take_example(e, &search);
+    else if (status == SF_OK && search.outcome == BOUND_DONE)
+        status = sf_fail(err, SF_EINPUT, "no conformation of the sequence has score %d", score);
     return status;
 }
 
-int sf_bound_witness(const sf_problem *problem, const uint8_t *elements, int score, char *walk, sf_error *err)
+/* Another model: each by itself, however long it takes. */
+static int look_with_weights(examples *e, const volatile int *stop, sf_error *err)
 {
-    bound_place fold[SF_LENGTH_MAX];
-    bool found;
-    int found_score = score;
-    int status = sf_score_model_is_hp(problem->model)
-                     ? find_hp(problem, elements, score, fold, &found, err)
-                     : sf_bound_weights_find(problem, elements, score, fold, &found, err);
-    if (status != SF_OK)
-        return status;
-    if (!found)
-        return sf_fail(err, SF_EINPUT, "no conformation of the sequence has score %d", score);
-    sf_bound_fold_walk(problem->lattice, problem->length, fold, walk);
-    status = sf_walk_score(problem, elements, walk, &found_score, err);
-    if (status == SF_OK && found_score != score)
-        return sf_fail(err, SF_ECHECK, "a fold found for score %d has score %d", score, found_score);
+    for (int s = e->problem->n_scores - 1; s >= 0 && !(stop && *stop); s--) {
+        bound_place fold[SF_LENGTH_MAX];
+        const int score = e->problem->min_score + s;
+        bool found = true;
+        int status = is_missing(e, s) ? sf_bound_weights_find(e->problem, e->elements, score, fold, &found, err) : SF_OK;
+        if (status == SF_OK && !found)
+            status = sf_fail(err, SF_EINPUT, "no conformation of the sequence has score %d", score);
+        if (status != SF_OK)
+            return status;
+        if (is_missing(e, s))
+            sf_bound_fold_walk(e->problem->lattice, e->problem->length, fold, e->walk[s]);
+    }
+    return SF_OK;
+}
+
+static int look_for_all(examples *e, uint64_t node_limit, const volatile int *stop, sf_error *err)
+{
+    for (int score = e->problem->n_scores - 1; score >= 0 && !(stop && *stop); score--) {
+        int status = is_missing(e, score) ? look_for(e, score, node_limit, stop, err) : SF_OK;
+        if (status != SF_OK)
+            return status;
+    }
+    return SF_OK;
+}
+
+/* All at once, as the set of scores is found: from the best fold downwards, the next one near the last. */
+static int unfold_from_best(examples *e, uint64_t node_limit, const volatile int *stop, sf_error *err)
+{
+    uint64_t histogram[SF_SCORES_MAX];
+    bound_solver solver;
+    solution s = {.solver = &solver, .examples = e, .histogram = histogram, .err = err};
+    sf_bound_solver_init(&solver, e->problem->lattice, e->problem->length, e->elements, node_limit, 1, stop, NULL);
+    begin(&s, e->problem);
+    int status = search_best(&s, node_limit);
+    if (status == SF_OK)
+        status = search_set(&s);
+    return status == SF_ESTOPPED ? SF_OK : status;
+}
+
+/* Each score by itself finds high and low ones soon, and may look for ages for those between in a long chain; unfolding
+ * finds these, but wants the best fold first, which may be hard. So both take turns, with more nodes each time. What is found
+ * for a score does not depend on which others are looked for. */
+int sf_bound_witnesses(const sf_problem *problem, const uint8_t *elements, const uint64_t *histogram,
+                       const volatile int *stop, char (*walk)[SF_LENGTH_MAX], sf_error *err)
+{
+    static const struct {
+        int (*look)(examples *e, uint64_t node_limit, const volatile int *stop, sf_error *err);
+        uint64_t nodes;
+    } stages[] = {{look_for_all, 50000},
+                  {unfold_from_best, 4000000},
+                  {look_for_all, 2000000},
+                  {unfold_from_best, 256000000},
+                  {look_for_all, UINT64_MAX}};
+    examples e = {.problem = problem, .elements = elements, .histogram = histogram, .walk = walk};
+    int status = SF_OK;
+    for (int score = 0; score < problem->n_scores; score++) {
+        walk[score][0] = '\0';
+        e.n_missing += is_missing(&e, score);
+    }
+    if (!sf_score_model_is_hp(problem->model)) {
+        e.n_missing = 0;
+        status = look_with_weights(&e, stop, err);
+    }
+    for (size_t i = 0; status == SF_OK && e.n_missing > 0 && i < sizeof stages / sizeof *stages; i++) {
+        if (stop && *stop)
+            return SF_OK;
+        status = stages[i].look(&e, stages[i].nodes, stop, err);
+    }
+    for (int s = 0; status == SF_OK && s < problem->n_scores; s++) {
+        int score = problem->min_score + s, found = score;
+        if (walk[s][0])
+            status = sf_walk_score(problem, elements, walk[s], &found, err);
+        if (status == SF_OK && found != score)
+            status = sf_fail(err, SF_ECHECK, "a fold found for score %d has score %d", score, found);
+    }
     return status;
 }
