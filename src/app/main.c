@@ -128,6 +128,7 @@ int main(int argc, char **argv)
         code = sf_app_flush(&err);
     code = sf_comm_agree(&app.comm, code, &err);
     sf_peers_forget();
+    sf_stop_hush();
     if (code && sf_app_speaks(&app)) {
         fflush(stdout);
         fprintf(stderr, "starfold: %s\n", err.text[0] ? err.text : sf_error_text(code));

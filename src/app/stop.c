@@ -84,6 +84,11 @@ void sf_stop_say_at_once(const char *command)
     farewell_size = (sig_atomic_t)strlen(farewell);
 }
 
+void sf_stop_hush(void)
+{
+    farewell_size = 0;
+}
+
 /* The job ends in so many seconds; 0: it is over, and not ours. */
 static void end_before(double left_s)
 {

@@ -22,6 +22,9 @@ void sf_stop_catch_signals(void);
  * there is no checkpoint yet. Without this call it says nothing. */
 void sf_stop_say_at_once(const char *command);
 
+/* The command is over and its line, if any, comes now: a launcher that ends the ranks one by one gets no second one. */
+void sf_stop_hush(void);
+
 /* Starts to watch for the file `stop_path`, and for the time limit in milliseconds (0: none) counted from
  * sf_stop_catch_signals or, inside a SLURM job, its end if that comes first. A rank that does not speak looks less
  * often: many of them ask one file system. */
