@@ -77,11 +77,16 @@ wait_for 60 "preempted: a checkpoint" is_there preempted/run.h5.checkpoint.previ
 printf '#!/bin/sh\nsleep 3\n' >urgent.sh
 urgent=$(sbatch --parsable --partition=urgent --exclusive --output=urgent.log urgent.sh)
 wait_for 60 "preempted: the urgent job is done" is_over "$urgent"
-restarted() { [ "$(field "$job" Restarts)" = 1 ] && [ "$(field "$job" JobState)" = RUNNING ] && [ -e preempted/run.h5.lock ]; }
+# The lock of the piece that was killed may still lie there: what tells is the log, and a checkpoint newer than the restart.
+restarted() {
+    [ "$(field "$job" Restarts)" = 1 ] && [ "$(field "$job" JobState)" = RUNNING ] &&
+        grep -q "resume run.h5" "preempted/search-$job.log"
+}
 wait_for 120 "preempted: runs again" restarted
-says "preempted/search-$job.log" "resume run.h5"
 scontrol update JobId="$job" Requeue=0
-sleep 2
+touch restarted
+written_again() { [ preempted/run.h5.checkpoint -nt restarted ]; }
+wait_for 60 "preempted: a checkpoint of the second piece" written_again
 touch preempted/run.h5.stop
 wait_for 30 "preempted: over" is_over "$job"
 says "preempted/search-$job.log" "ended with status 75"
