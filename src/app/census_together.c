@@ -1,5 +1,5 @@
-/* The census from the table of contact maps: all sequences together (core/engines/census.h). Every rank lays out all maps,
- * of which its node has one copy, and takes one part of the sequences; or, where that does not fit, one shard of the maps and
+/* The census from the table of contact maps: all sequences together (core/engines/census.h). The ranks of a node lay
+ * out all maps together, and each takes one part of the sequences; or, where that does not fit, one shard of the maps and
  * all sequences. */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "core/base/array.h"
 #include "core/base/memory.h"
 #include "core/engines/census_model.h"
-#include "dist/node_mpi.h"
+#include "dist/census_mpi.h"
 
 /* What takes most: building the maps, laying them out, or counting and what it gives. */
 uint64_t sf_census_together_bytes(const sf_app *app, const sf_problem *problem, int n_shards)
@@ -168,7 +168,7 @@ static int count_shard(const sf_app *app, const sf_app_census *c, const sf_engin
                                        (size_t)app->comm.size, &build, err);
     const bool any = !code && shard.n_maps > 0; /* short chains have fewer maps than there may be ranks */
     if (any)
-        code = sf_census_open(&plan, &shard, SF_CENSUS_SETS, err);
+        code = sf_census_open(&plan, &shard, SF_CENSUS_SETS, options->n_threads, NULL, err);
     sf_map_table_free(&shard);
     sf_phase_begin(SF_PHASE_COUNT);
     if (any && !code)
@@ -202,7 +202,7 @@ static int count_shards(const sf_app *app, sf_app_census *c, sf_error *err)
 static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
 {
     sf_maps maps = {0};
-    sf_census_plan *plan = NULL;
+    sf_node_census census = {0};
     sf_census_model *model = NULL; /* in the place of the plan, where the score model is not hp */
     sf_census part = {0};
     sf_engine_options options;
@@ -213,7 +213,7 @@ static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
     if (!code) {
         const sf_census_kind kind = histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS;
         c->shapes.n_scores = !histograms ? 0 : hp ? maps.table.max_contacts + 1 : c->problem.n_scores;
-        code = hp ? sf_census_open(&plan, &maps.table, kind, err)
+        code = hp ? sf_node_census_open(&app->comm, &census, &maps, kind, options.n_threads, err)
                   : sf_census_model_open(&model, &maps.table, &c->problem, kind, err);
     }
     sf_maps_free(&maps);
@@ -223,12 +223,12 @@ static int count_parts(const sf_app *app, sf_app_census *c, sf_error *err)
         const sf_census_each *each = c->each_fitness ? &entries : NULL;
         const size_t rank = (size_t)app->comm.rank, n_ranks = (size_t)app->comm.size;
         sf_shapes *shapes = histograms ? &c->shapes : NULL;
-        code = hp ? sf_census_count_shapes(plan, rank, n_ranks, options.n_threads, NULL, each, &part, shapes, err)
+        code = hp ? sf_census_count_shapes(census.plan, rank, n_ranks, options.n_threads, NULL, each, &part, shapes, err)
                   : sf_census_model_count(model, rank, n_ranks, options.n_threads, NULL, each, &part, shapes, err);
     }
-    sf_census_close(plan);
-    sf_census_model_close(model);
     code = sf_comm_agree(&app->comm, code, err);
+    sf_node_census_close(&census);
+    sf_census_model_close(model);
     if (!code)
         code = sum_parts(app, c, &part, err);
     return code ? code : take_results(app, c, err);

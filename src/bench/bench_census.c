@@ -22,7 +22,7 @@ static void count(void *context)
     double start = sf_bench_now();
     sf_map_table maps = sf_bench_maps(c->lattice, c->length, 1);
     c->build_s = sf_bench_now() - start;
-    if (sf_census_open(&plan, &maps, c->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, NULL) != 0)
+    if (sf_census_open(&plan, &maps, c->histograms ? SF_CENSUS_HISTOGRAMS : SF_CENSUS_SETS, 1, NULL, NULL) != 0)
         return;
     sf_map_table_free(&maps);
     c->open_s = sf_bench_now() - start - c->build_s;

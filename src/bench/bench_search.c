@@ -166,7 +166,7 @@ static void census_work(search_case *c, const sf_comm *comm)
 static int open_census(search_case *c)
 {
     sf_map_table maps = sf_bench_maps("square", c->table_length, 1);
-    int code = sf_census_open(&c->census, &maps, SF_CENSUS_SETS, NULL);
+    int code = sf_census_open(&c->census, &maps, SF_CENSUS_SETS, 1, NULL, NULL);
     sf_map_table_free(&maps);
     return code;
 }

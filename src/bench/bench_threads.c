@@ -133,7 +133,7 @@ static int run(const sf_bench_options *options)
     snprintf(what, sizeof what, "build square %d", c.length);
     compare(what, build, &c, options->n_threads, true);
     c.maps = sf_bench_maps("square", c.length, options->n_threads);
-    if (sf_census_open(&c.census, &c.maps, SF_CENSUS_SETS, NULL) != 0)
+    if (sf_census_open(&c.census, &c.maps, SF_CENSUS_SETS, 1, NULL, NULL) != 0)
         return SF_ENOMEM;
     sf_map_table_free(&c.maps);
     snprintf(what, sizeof what, "census square %d, table excluded", c.length);

@@ -59,15 +59,26 @@ static void broadcast(const sf_node *n, uint64_t n_bytes, void *bytes)
     }
 }
 
-/* True on all ranks of the node when it is on all of them. Whoever comes here has done what it did before. */
-static bool all_say(const sf_node *n, bool mine)
+/* Whoever comes here has done what it did before. */
+bool sf_node_agree(const sf_node *n, bool well)
 {
-    const int say = mine;
+    const int say = well;
     int all = 0;
     MPI_Request request;
     MPI_Iallreduce(&say, &all, 1, MPI_INT, MPI_MIN, n->ranks, &request);
     sf_wait(&request, NULL, NULL);
     return all;
+}
+
+void sf_node_sum(const sf_node *node, size_t n, uint64_t *counts)
+{
+    for (size_t at = 0; at < n; at += CHUNK_BYTES / sizeof *counts) {
+        const size_t most = CHUNK_BYTES / sizeof *counts;
+        MPI_Request request;
+        MPI_Iallreduce(MPI_IN_PLACE, counts + at, (int)(n - at < most ? n - at : most), MPI_UINT64_T, MPI_SUM, node->ranks,
+                       &request);
+        sf_wait_transfer(&request);
+    }
 }
 
 /* ---- opening and closing ---- */
@@ -130,6 +141,16 @@ int sf_node_leader(const sf_node *node)
     return node->leader;
 }
 
+int sf_node_rank(const sf_node *node)
+{
+    return node->rank;
+}
+
+int sf_node_size(const sf_node *node)
+{
+    return node->size;
+}
+
 sf_node_facts sf_node_get_facts(const sf_node *node)
 {
     return node->facts;
@@ -163,17 +184,17 @@ bool sf_node_memory_open(sf_node *n, uint64_t bytes, void **shared)
     void *memory = NULL;
     int unit;
     MPI_Aint size;
-    if (!all_say(n, n->rank != 0 || sf_node_window_free() > room + room / 64))
+    if (!sf_node_agree(n, n->rank != 0 || sf_node_window_free() > room + room / 64))
         return false;
     const bool opened = MPI_Win_allocate_shared(n->rank == 0 ? (MPI_Aint)room : 0, 1, MPI_INFO_NULL, n->ranks, &memory,
                                                 &n->window) == MPI_SUCCESS;
-    if (!all_say(n, opened)) { /* freeing is collective, so what some ranks may have stays */
+    if (!sf_node_agree(n, opened)) { /* freeing is collective, so what some ranks may have stays */
         n->window = MPI_WIN_NULL;
         return false;
     }
     MPI_Win_lock_all(MPI_MODE_NOCHECK, n->window);
     MPI_Win_shared_query(n->window, 0, &size, &unit, &memory);
-    if (!all_say(n, take_pages(n, memory, room))) {
+    if (!sf_node_agree(n, take_pages(n, memory, room))) {
         sf_node_memory_close(n);
         return false;
     }
@@ -184,13 +205,13 @@ bool sf_node_memory_open(sf_node *n, uint64_t bytes, void **shared)
 void sf_node_memory_settle(const sf_node *n)
 {
     MPI_Win_sync(n->window);
-    (void)all_say(n, true);
+    (void)sf_node_agree(n, true);
     MPI_Win_sync(n->window);
 }
 
 int sf_node_copies_check(const sf_node *n, uint64_t bytes, sf_error *err)
 {
-    if (all_say(n, n->rank != 0 || bytes * (uint64_t)n->size < sf_memory_available()))
+    if (sf_node_agree(n, n->rank != 0 || bytes * (uint64_t)n->size < sf_memory_available()))
         return 0;
     return sf_fail(err, SF_ELIMIT,
                    "the ranks of a node cannot share a table of %" PRIu64 " MiB (is /dev/shm too small?), and there is no "
@@ -208,7 +229,7 @@ static int take_copy(sf_node *n, uint64_t bytes, void **image, sf_error *err)
         return code;
     n->copy = sf_array_alloc((size_t)bytes, 1);
     *image = n->copy;
-    if (all_say(n, n->copy != NULL))
+    if (sf_node_agree(n, n->copy != NULL))
         return 0;
     return sf_fail(err, SF_ENOMEM, "out of memory for a copy of a table of %" PRIu64 " MiB", (bytes >> 20) + 1);
 }

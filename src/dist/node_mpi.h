@@ -3,6 +3,7 @@
 #define SF_DIST_NODE_MPI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/engines/table.h"
@@ -30,6 +31,16 @@ bool sf_node_leads(const sf_node *node);
 int sf_node_leader(const sf_node *node);
 
 sf_node_facts sf_node_get_facts(const sf_node *node);
+
+/* This rank among those of its node, and how many these are. */
+int sf_node_rank(const sf_node *node);
+int sf_node_size(const sf_node *node);
+
+/* True on all ranks of the node when all of them pass true. Collective over the node, which has several. */
+bool sf_node_agree(const sf_node *node, bool well);
+
+/* Sum over the ranks of the node of n counts, in place; the caller knows that it fits. Collective over the node. */
+void sf_node_sum(const sf_node *node, size_t n, uint64_t *counts);
 
 /* Memory of that size for all ranks of the node, aligned to SF_TABLE_IMAGE_ALIGNMENT: true on all of them, or false where it
  * cannot be had. Its pages are there; contents undefined. Until the node is closed, or _close. Once a node, which has several

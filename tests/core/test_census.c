@@ -49,7 +49,7 @@ static result count(const sf_map_table *maps, size_t n_parts, int n_threads)
 {
     sf_census_plan *plan;
     result r = new_result(maps->layout.length);
-    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, maps, SF_CENSUS_SETS, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, maps, SF_CENSUS_SETS, 1, NULL, NULL), 0);
     for (size_t part = n_parts; part-- > 0;)
         CU_ASSERT_EQUAL(sf_census_count(plan, part, n_parts, n_threads, NULL, &r.each, &r.census, NULL), 0);
     sf_census_close(plan);
@@ -69,7 +69,7 @@ static result count_shapes(const sf_map_table *maps, size_t n_parts, int n_threa
     sf_census_plan *plan;
     result r = new_result(maps->layout.length);
     *shapes = (sf_shapes){.n_scores = maps->max_contacts + 1};
-    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, maps, SF_CENSUS_HISTOGRAMS, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, maps, SF_CENSUS_HISTOGRAMS, 1, NULL, NULL), 0);
     for (size_t part = n_parts; part-- > 0;)
         CU_ASSERT_EQUAL(sf_census_count_shapes(plan, part, n_parts, n_threads, NULL, &r.each, &r.census, shapes, NULL), 0);
     CU_ASSERT_EQUAL(shapes->n * sf_shapes_width(shapes) * sizeof *shapes->row,
@@ -344,7 +344,7 @@ static void test_without_each(void)
     sf_map_table maps = build("square", 15);
     sf_census_plan *plan;
     sf_census census = {0};
-    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, SF_CENSUS_SETS, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, SF_CENSUS_SETS, 1, NULL, NULL), 0);
     CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, 2, NULL, NULL, &census, NULL), 0);
     CU_ASSERT_EQUAL(census.unique_best, 857);
     CU_ASSERT_EQUAL(census.sequences, 1 << 15);
@@ -378,7 +378,7 @@ static void test_shards(void)
                 CU_ASSERT_EQUAL_FATAL(
                     sf_map_table_build_part(&part, maps.lattice, maps.layout.length, shard, n_shards, &options, NULL), 0);
                 if (part.n_maps > 0) {
-                    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &part, SF_CENSUS_SETS, NULL), 0);
+                    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &part, SF_CENSUS_SETS, 1, NULL, NULL), 0);
                     CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, 2, NULL, &each, &ignored, NULL), 0);
                     sf_census_close(plan);
                     sf_census_masks_add(r.n, masks, other);
@@ -404,7 +404,7 @@ static void test_stop(void)
     sf_census_plan *plan;
     sf_census census = {0};
     sf_error err = {0};
-    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, SF_CENSUS_SETS, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(sf_census_open(&plan, &maps, SF_CENSUS_SETS, 1, NULL, NULL), 0);
     for (int n_threads = 1; n_threads <= 2; n_threads++)
         CU_ASSERT_EQUAL(sf_census_count(plan, 0, 1, n_threads, &stop, NULL, &census, &err), SF_ESTOPPED);
     CU_ASSERT_EQUAL(census.sequences, 0);

@@ -170,7 +170,7 @@ static int call_census(const sf_problem *problem, sf_error *err)
     sf_census census = {0};
     int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
     if (status == SF_OK)
-        status = sf_census_open(&plan, &table, SF_CENSUS_SETS, err);
+        status = sf_census_open(&plan, &table, SF_CENSUS_SETS, 1, NULL, err);
     sf_map_table_free(&table);
     if (status == SF_OK)
         status = sf_census_count(plan, 1, 3, 1, NULL, NULL, &census, err);
@@ -188,7 +188,7 @@ static int call_census_shapes(const sf_problem *problem, sf_error *err)
     int status = sf_map_table_build(&table, problem->lattice, problem->length, &map_options, err);
     shapes.n_scores = table.max_contacts + 1;
     if (status == SF_OK)
-        status = sf_census_open(&plan, &table, SF_CENSUS_HISTOGRAMS, err);
+        status = sf_census_open(&plan, &table, SF_CENSUS_HISTOGRAMS, 1, NULL, err);
     sf_map_table_free(&table);
     if (status == SF_OK)
         status = sf_census_count_shapes(plan, 1, 3, 1, NULL, NULL, &census, &shapes, err);

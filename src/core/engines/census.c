@@ -350,7 +350,8 @@ static const sf_census_kernel *kernel_of(sf_isa isa)
     return &sf_census_kernel_portable;
 }
 
-int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, sf_error *err)
+int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, int n_threads,
+                   const sf_census_team *team, sf_error *err)
 {
     *plan = NULL;
     if (maps->max_contacts > SF_TABLE_SCORE_MAX)
@@ -360,7 +361,7 @@ int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_ki
     if (!p)
         return sf_fail(err, SF_ENOMEM, "out of memory for a census");
     p->kernel = kernel_of(sf_isa_get());
-    int status = sf_census_trie_init(&p->trie, maps, kind, err);
+    int status = sf_census_trie_init(&p->trie, maps, kind, n_threads, team, err);
     if (status == 0)
         *plan = p;
     else
@@ -377,9 +378,9 @@ void sf_census_close(sf_census_plan *plan)
 
 uint64_t sf_census_open_bytes(const sf_lattice *lattice, int length, sf_census_kind kind)
 {
-    /* two keys of 16 bytes a map are sorted, and counts of 4 bytes with them */
+    /* a key of 16 bytes a map, and nodes of 8; counts of 4 bytes with both; what one piece is sorted in */
     uint64_t maps = sf_map_table_expected(lattice, length);
-    return maps * (kind == SF_CENSUS_HISTOGRAMS ? 40 : 32) + sf_map_table_slack_bytes(maps, 1);
+    return maps * (kind == SF_CENSUS_HISTOGRAMS ? 32 : 24) + maps / 2 + sf_map_table_slack_bytes(maps, 1);
 }
 
 uint64_t sf_census_count_bytes(const sf_lattice *lattice, int length, sf_census_kind kind, int n_threads)

@@ -2,6 +2,7 @@
 #ifndef SF_CORE_CENSUS_H
 #define SF_CORE_CENSUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,22 @@ typedef struct sf_census_plan sf_census_plan; /* constant after opening */
 /* What a census is asked for: sets of scores, or whole histograms too. */
 typedef enum sf_census_kind { SF_CENSUS_SETS, SF_CENSUS_HISTOGRAMS } sf_census_kind;
 
-/* Lays maps out; they are not kept. SF_ENOMEM. *plan is NULL on failure. */
-int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
+/* Several processes that see the same maps and lay them out together: this one is `part` of n_parts. */
+typedef struct sf_census_team {
+    size_t part, n_parts;
+    void *context;
+    bool (*agree)(void *context, bool well);                    /* true when all are well */
+    void (*sum)(void *context, size_t n, uint64_t *counts);     /* over all, in place */
+    void *(*room)(void *context, uint64_t bytes);               /* memory that all see, aligned to SF_ARRAY_ALIGNMENT, until
+                                                                   after sf_census_close; NULL in all where there is none */
+    void (*settle)(void *context);                              /* all see what any wrote there before */
+} sf_census_team;
+
+/* Lays maps out by n_threads threads; they are not kept. With a team (or NULL) all of it call this at once with the same
+ * maps, and what is laid out is there once, where they have room for it. SF_ENOMEM, in all when it is in one. *plan is NULL
+ * on failure. */
+int sf_census_open(sf_census_plan **plan, const sf_map_table *maps, sf_census_kind kind, int n_threads,
+                   const sf_census_team *team, sf_error *err);
 void sf_census_close(sf_census_plan *plan); /* NULL is allowed */
 
 /* Adds part `part` of n_parts to *census and, where not NULL, writes the part's entries of `each`. The parts add to the whole

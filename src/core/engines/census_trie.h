@@ -38,6 +38,7 @@ typedef struct sf_census_trie {
     uint16_t *row[SF_CENSUS_LEVELS];
     uint32_t *row_code[SF_CENSUS_LEVELS];
     uint32_t *map_count; /* conformations of each map, where histograms are wanted; else NULL */
+    void *memory;        /* what child, row and map_count lie in; NULL: it is the team's */
     int code_bits;
     /* From level tail_level on, SF_CENSUS_TAIL levels before the last (0 for short chains), nothing is folded any more:
      * tail_code[choices][i] is what the residues still to be decided add to a code of node i of that level; choices has
@@ -46,14 +47,15 @@ typedef struct sf_census_trie {
     uint32_t *tail_code[1 << SF_CENSUS_TAIL];
     uint32_t spread_decided[1 << (SF_CONTACT_LENGTH_MAX / 2)]; /* bits of decisions (first highest) to residues */
     uint32_t spread_dense[1 << (SF_CONTACT_LENGTH_MAX / 2)];
-    uint64_t bytes;
+    uint64_t bytes; /* of child, row and map_count */
 } sf_census_trie;
 
 /* Fills the classes, the radices and the tables from choices to residues alone; nothing to be freed. */
 void sf_census_trie_classes(sf_census_trie *trie, const sf_lattice *lattice, int length);
 
-/* SF_ENOMEM. Freed with sf_census_trie_free; a zeroed trie is allowed there. */
-int sf_census_trie_init(sf_census_trie *trie, const sf_map_table *maps, sf_census_kind kind, sf_error *err);
+/* As sf_census_open. Freed with sf_census_trie_free; a zeroed trie is allowed there. */
+int sf_census_trie_init(sf_census_trie *trie, const sf_map_table *maps, sf_census_kind kind, int n_threads,
+                        const sf_census_team *team, sf_error *err);
 void sf_census_trie_free(sf_census_trie *trie);
 
 /* One thread's room for the dense digits. */
