@@ -2,20 +2,21 @@
  * smallest tree.
  *
  * No rule tells which seed bond is best; trees differ a hundredfold. So a small budget is tried first. On overrun every
- * schedule's tree is estimated by random paths (always the same ones), the smallest is taken and the budget raised. The
- * estimates choose the order of work, never an answer; they are integers, so they choose alike on every machine. */
+ * schedule's tree is estimated by random paths (always the same ones), those that look small by more of them, the
+ * smallest is taken and the budget raised. The estimates choose the order of work, never an answer; they are integers,
+ * so they choose alike on every machine. */
 #include <string.h>
 
 #include "core/engines/bound_solver.h"
 
 enum {
-    QUICK_NODES = 6000,
-    BUDGET_FACTOR = 4, /* a budget is so many times the last one, and at least so many times the estimate */
-    FIRST_PROBES = 4,
-    FINALISTS = 8,         /* schedules that are looked at more closely ... */
-    WORTH_CLOSER = 100000, /* nodes of a tree for which schedules are compared once more, with CLOSER times the paths */
-    CLOSER = 8,            /* ... with so many times the paths */
-    PIECE_NODES = 4000     /* for the best score of a piece of the chain */
+    QUICK_NODES = 1000,
+    BUDGET_FACTOR = 4,  /* a budget is so many times the last one, and at least so many times the estimate */
+    ROUND_SHARE = 3,    /* of the schedules compared one in so many is looked at again, with so many times the paths */
+    FINALISTS = 2,      /* ... until so few are left */
+    WORTH_MORE = 60000, /* nodes of a tree for which schedules are compared once more ... */
+    MORE_PROBES = 4,    /* ... with so many times the paths */
+    PIECE_NODES = 4000  /* for the best score of a piece of the chain */
 };
 
 static int least(int a, int b)
@@ -56,11 +57,13 @@ typedef struct candidate {
     uint64_t estimate; /* sum over the paths walked */
 } candidate;
 
-static void probe(bound_solver *solver, const bound_search *question, candidate *c, int n_probes, uint64_t *n_visited)
+/* Adds the paths first..first+n_probes-1 to the candidate's. */
+static void probe(bound_solver *solver, const bound_search *question, candidate *c, int first, int n_probes,
+                  uint64_t *n_visited)
 {
     bound_search search = *question;
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, c->seed);
-    c->estimate = solver->kernel->probe(&search, n_probes, n_visited);
+    c->estimate = plus(c->estimate, solver->kernel->probe(&search, first, n_probes, n_visited));
 }
 
 /* By estimate, then by seed. */
@@ -77,27 +80,27 @@ static void sort(candidate *c, int n)
     }
 }
 
-/* Leaves the most promising schedule in the solver and returns the nodes its tree may have. */
+/* Leaves the most promising schedule in the solver and returns the nodes its tree may have. In each round all that are
+ * left walk as many paths; the better ones go on to the next. */
 static uint64_t choose_schedule(bound_solver *solver, const bound_search *question, int n_probes)
 {
     candidate list[SF_LENGTH_MAX];
-    const int n = solver->chain.length - 1, n_finalists = n < FINALISTS ? n : FINALISTS;
+    int n = solver->chain.length - 1, n_walked = 0;
     uint64_t visited = 0;
-    for (int seed = 0; seed < n; seed++) {
-        list[seed].seed = seed;
-        probe(solver, question, &list[seed], n_probes, &visited);
+    for (int seed = 0; seed < n; seed++)
+        list[seed] = (candidate){.seed = seed};
+    for (;; n_probes *= ROUND_SHARE) {
+        for (int i = 0; i < n; i++)
+            probe(solver, question, &list[i], n_walked, n_probes, &visited);
+        n_walked += n_probes;
+        sort(list, n);
+        if (n <= FINALISTS)
+            break;
+        n = n / ROUND_SHARE > FINALISTS ? n / ROUND_SHARE : FINALISTS;
     }
-    sort(list, n);
-    for (int i = 0; i < n_finalists; i++) {
-        const uint64_t before = list[i].estimate;
-        probe(solver, question, &list[i], CLOSER * n_probes, &visited);
-        list[i].estimate = plus(before, list[i].estimate);
-    }
-    sort(list, n_finalists);
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, list[0].seed);
     solver->nodes = plus(solver->nodes, visited);
-
-    return list[0].estimate / (uint64_t)((1 + CLOSER) * n_probes);
+    return list[0].estimate / (uint64_t)n_walked;
 }
 
 /* ---- the question ---- */
@@ -124,14 +127,14 @@ int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceili
     *answer = sf_bound_question(solver, goal, target, ceiling, UINT64_MAX);
     answer->look_after = QUICK_NODES;
     solver->kernel->run(answer, &whole);
-    for (int n_probes = FIRST_PROBES; status == SF_OK; n_probes *= 2) {
+    for (int n_probes = 1; status == SF_OK; n_probes *= 2) {
         solver->nodes += answer->nodes;
         if ((answer->outcome != BOUND_LIMIT && answer->outcome != BOUND_LARGE) || solver->nodes >= solver->node_limit)
             break;
         bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
         uint64_t estimate = choose_schedule(solver, &question, n_probes);
-        if (estimate > WORTH_CLOSER) {
-            n_probes *= CLOSER;
+        if (estimate > WORTH_MORE) {
+            n_probes *= MORE_PROBES;
             estimate = choose_schedule(solver, &question, n_probes);
         }
         budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);

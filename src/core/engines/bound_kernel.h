@@ -59,9 +59,9 @@ typedef struct bound_kernel {
     void (*run)(bound_search *search, const bound_task *task);
     /* The children of `task` that no bound is against, best first, to children[2 D]; returns how many. */
     int (*expand)(bound_search *search, const bound_task *task, bound_task *children);
-    /* Knuth's estimate (Math. Comp. 29, 1975) of the nodes of the whole tree, the sum over n_probes random paths
-     * (saturating); *n_visited grows by the nodes whose children were looked at. */
-    uint64_t (*probe)(bound_search *search, int n_probes, uint64_t *n_visited);
+    /* Knuth's estimate (Math. Comp. 29, 1975) of the nodes of the whole tree, the sum over the random paths number
+     * first..first+n_probes-1 (saturating); *n_visited grows by the nodes whose children were looked at. */
+    uint64_t (*probe)(bound_search *search, int first, int n_probes, uint64_t *n_visited);
 } bound_kernel;
 
 extern const bound_kernel sf_bound_kernel_square_portable, sf_bound_kernel_square_avx2, sf_bound_kernel_square_avx512;

@@ -23,8 +23,8 @@
 #define WHOLE (UINT64_C(1) << 60)
 
 enum {
-    WORTH_WAITING = 24000, /* nodes: what a comparison of schedules costs, twice */
-    REST_STEPS = 64,       /* placements without a look at bounds that take as long as a node */
+    WORTH_WAITING = 6000, /* nodes: what a comparison of schedules costs, twice */
+    REST_STEPS = 64,      /* placements without a look at bounds that take as long as a node */
     POLL_NODES = 1024,
     FAR_SPARE = 20 /* with so many runs to spare, looking for splits of runs is not worth while */
 };
@@ -549,14 +549,14 @@ static uint64_t probe_path(tree *t, sf_stream *random, uint64_t *n_visited)
     return sum;
 }
 
-static uint64_t tree_probe(bound_search *search, int n_probes, uint64_t *n_visited)
+static uint64_t tree_probe(bound_search *search, int first, int n_probes, uint64_t *n_visited)
 {
     tree t;
-    sf_stream random;
     uint64_t sum = 0;
     tree_init(&t, search);
-    sf_stream_init(&random, 0, 0, 0, 0, (uint64_t)search->schedule->seed, SF_PURPOSE_PROBE);
-    for (int i = 0; i < n_probes; i++) {
+    for (int i = first; i < first + n_probes; i++) {
+        sf_stream random;
+        sf_stream_init(&random, 0, 0, 0, (uint64_t)i, (uint64_t)search->schedule->seed, SF_PURPOSE_PROBE);
         if (__builtin_add_overflow(sum, probe_path(&t, &random, n_visited), &sum))
             return UINT64_MAX;
     }
