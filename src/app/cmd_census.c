@@ -76,11 +76,13 @@ static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
     sf_error why = {0, ""};
     uint64_t beside;
     if (!c->together) {
+        double before_s = 0;
         (void)sf_census_each_bytes(app, c, &beside, &why);
-        return sf_explain_beside(app, &c->problem, sf_census_n_counted(&c->problem), beside, why.text, err);
+        return sf_explain_beside(app, &c->problem, sf_census_n_counted(&c->problem), &before_s, beside, &why, err);
     }
-    const bool refused = sf_census_together_check(app, c, &why) != 0;
     double seconds = sf_census_together_seconds(app, c);
+    const bool refused =
+        sf_census_together_check(app, c, &why) != 0 || sf_refuse_seconds(app, "the census", seconds, &why) != 0;
     uint64_t bytes = sf_census_together_bytes(app, &c->problem, c->n_shards);
     char place[32] = "a copy a rank";
     if (c->n_shards > 1)
@@ -92,9 +94,7 @@ static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
                "  about %s, %s a rank (%s)%s\n",
                c->problem.length, c->problem.lattice->name, sf_seconds_text(seconds, time),
                sf_bytes_text(bytes, memory), place, refused ? "" : "  <- would be taken");
-        if (refused)
-            printf("  refused: %s\n", why.text);
-        return 0;
+        return refused ? sf_fail(err, why.code, "%s", why.text) : 0;
     }
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "lattice", c->problem.lattice->name);
@@ -109,7 +109,8 @@ static int explain(const sf_app *app, const sf_app_census *c, sf_error *err)
     sf_json_add_count(document, "memory_bytes", bytes);
     cJSON_AddStringToObject(document, "place", place);
     sf_json_add_integer(document, "shards", c->n_shards);
-    return sf_json_print(document, err);
+    int code = sf_json_print(document, err);
+    return code || !refused ? code : sf_fail(err, why.code, "%s", why.text);
 }
 
 /* Room for what --output wants of every sequence. */
@@ -152,7 +153,7 @@ static int run_census(sf_app *app, sf_error *err)
     if (code)
         return code;
     if (app->options.settings.explain)
-        return explain(app, &c, err);
+        return sf_comm_agree(&app->comm, explain(app, &c, err), err);
     if (app->options.settings.output[0])
         code = sf_comm_agree(
             &app->comm, sf_app_speaks(app) ? sf_path_claim(&app->options.settings, &lock, err) : 0, err);

@@ -139,7 +139,7 @@ static uint64_t expected_bytes(sf_app *app)
     double row = 8.0 * session.problem.n_scores + session.problem.length + 40;
     double cells = (double)c->trials * c->islands * ((double)c->generations + 1);
     double kept = c->keep_populations ? cells * c->population * session.problem.length : 0;
-    double bytes = row * (double)sf_session_genomes(&session) + 28 * cells + kept;
+    double bytes = row * (double)sf_session_genomes(&session, -1) + 28 * cells + kept;
     return bytes < 1e18 ? (uint64_t)bytes : (uint64_t)1e18;
 }
 

@@ -193,9 +193,15 @@ static int print_json(const sf_app *app, const sf_sequence_list *list, sf_error 
 
 static int explain(const sf_app *app, const sf_sequence_list *list, sf_error *err)
 {
+    const sf_error none = {0, ""};
+    double before_s = 0;
     int code = 0;
-    for (size_t g = 0; !code && g < list->n_groups; g++)
-        code = sf_explain(app, &list->group[g].problem, list->group[g].n, err);
+    for (size_t g = 0; g < list->n_groups; g++) { /* all are told of; the first that would be refused ends it */
+        sf_error why = {0, ""};
+        int refused = sf_explain_beside(app, &list->group[g].problem, list->group[g].n, &before_s, 0, &none, &why);
+        if (refused && !code)
+            code = sf_fail(err, refused, "%s", why.text);
+    }
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/explain.h"
 #include "app/session.h"
 #include "app/stop.h"
 
@@ -162,12 +163,14 @@ static void set_aside(const sf_run_paths *paths)
         unlink(paths->checkpoint);
 }
 
-/* Rank 0: the source, its configuration in the options, the record in the session. *again: there is work to do. */
+/* Rank 0: the source, its configuration in the options, the record in the session. *again: there is work to do. With
+ * --explain nothing is touched, and another job may be at the run. */
 static int prepare(sf_session *session, sf_app *app, source *from, bool *again, sf_error *err)
 {
     double start = sf_now();
+    const bool only_look = app->options.settings.explain;
     int code = sf_path_check_output(session->paths.output, err);
-    if (!code)
+    if (!code && !only_look)
         code = sf_run_paths_lock(&session->paths, err);
     if (!code)
         code = read_source(app, &session->paths, from, err);
@@ -181,7 +184,7 @@ static int prepare(sf_session *session, sf_app *app, source *from, bool *again, 
         return sf_fail(err, SF_EINPUT,
                        "--generations is %" PRId64 " but %" PRId64 " are done; allowed are that many or more", wanted,
                        from->data.record.generation);
-    if (from->path == session->paths.previous)
+    if (from->path == session->paths.previous && !only_look)
         set_aside(&session->paths);
     session->has_checkpoint = !from->finished;
     *again = !from->finished || wanted > from->data.record.generation;
@@ -189,7 +192,7 @@ static int prepare(sf_session *session, sf_app *app, source *from, bool *again, 
         code = resize_record(&from->data.record, wanted, err);
     session->record = from->data.record;
     memset(&from->data.record, 0, sizeof from->data.record);
-    if (!code && !*again)
+    if (!code && !*again && !only_look)
         sf_run_paths_drop_checkpoints(&session->paths); /* left when the last process died after its work was done */
     return code;
 }
@@ -220,7 +223,14 @@ static int resume(sf_app *app, sf_error *err)
     if (!code)
         code = sf_comm_agree(&app->comm, sf_session_configure(&session, app, err), err);
     session.resumed = true;
-    if (!code)
+    const int64_t done = session.record.generation; /* rank 0 */
+    if (!code && app->options.settings.explain)
+        code = sf_session_explain(&session, done, err);
+    else if (!code)
+        code = sf_comm_agree(
+            &app->comm,
+            sf_app_speaks(app) ? sf_refuse_over(app, &session.problem, sf_session_genomes(&session, done), err) : 0, err);
+    if (!code && !app->options.settings.explain)
         code = sf_session_search(&session, err);
 out:
     sf_run_data_free(&from.data);
@@ -239,7 +249,8 @@ const sf_command sf_command_resume = {
         "Goes on from the last good checkpoint of RUN.h5 on any number of ranks and threads; the finished file is the "
         "one an undisturbed run writes. A finished run is left alone unless more --generations are asked for. These "
         "may differ from the run so far: --generations (more), checkpoints and limits, engine and tables, and the common "
-        "options. The other search and puzzle options may be given, but only as they were.",
+        "options. The other search and puzzle options may be given, but only as they were. --explain and --refuse-over speak "
+        "of what is left.",
     .min_words = 1,
     .max_words = 1,
     .groups = groups,

@@ -26,17 +26,6 @@ static int claim_output(sf_session *session, sf_error *err)
     return code;
 }
 
-/* --explain: the engines, for as many sequences as the search may ask for. */
-static int explain(const sf_session *session, sf_error *err)
-{
-    if (!session->app->options.settings.format && sf_app_speaks(session->app))
-        printf("%d trial%s of %d island%s of %d individuals, %lld generations, which ask for at most\n",
-               session->config.trials, session->config.trials == 1 ? "" : "s", session->config.islands,
-               session->config.islands == 1 ? "" : "s", session->config.population,
-               (long long)session->config.generations);
-    return sf_explain(session->app, &session->problem, sf_session_genomes(session), err);
-}
-
 static int run(sf_app *app, sf_error *err)
 {
     static sf_session session;
@@ -47,9 +36,9 @@ static int run(sf_app *app, sf_error *err)
     if (code)
         return code;
     if (app->options.settings.explain)
-        return explain(&session, err);
+        return sf_session_explain(&session, -1, err);
     sf_run_paths_init(&session.paths, app->options.settings.output);
-    code = sf_refuse_over(app, &session.problem, sf_session_genomes(&session), err);
+    code = sf_refuse_over(app, &session.problem, sf_session_genomes(&session, -1), err);
     code = sf_comm_agree(&app->comm, !code && sf_app_speaks(app) ? claim_output(&session, err) : code, err);
     if (!code)
         code = sf_session_search(&session, err);

@@ -58,8 +58,9 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
     const cost c = estimate(app, problem);
     const sf_map_options options = {sf_app_threads(app), app->options.settings.memory_limit, NULL};
     sf_error why = {0, ""};
-    const bool refused =
-        sf_map_table_memory_check(problem->lattice, problem->length, (size_t)app->comm.size, &options, &why) != 0;
+    int refused = sf_map_table_memory_check(problem->lattice, problem->length, (size_t)app->comm.size, &options, &why);
+    if (!refused)
+        refused = sf_refuse_seconds(app, "building the table", c.seconds, &why);
     char time[32], memory[32], disk[32], maps[64];
     if (app->options.settings.format) {
         cJSON *document = cJSON_CreateObject();
@@ -71,7 +72,8 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
         sf_json_add_count(document, "disk_bytes", c.disk);
         if (refused)
             cJSON_AddStringToObject(document, "refused", why.text);
-        return sf_json_print(document, err);
+        int code = sf_json_print(document, err);
+        return code || !refused ? code : sf_fail(err, refused, "%s", why.text);
     }
     printf("%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n"
            "  about %s, %s of memory a rank, %s of disk\n",
@@ -79,9 +81,7 @@ static int explain(const sf_app *app, const sf_problem *problem, sf_error *err)
            problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s", sf_app_threads(app),
            sf_app_threads(app) == 1 ? "" : "s", sf_seconds_text(c.seconds, time), sf_bytes_text(c.memory, memory),
            sf_bytes_text(c.disk, disk));
-    if (refused)
-        printf("  refused: %s\n", why.text);
-    return 0;
+    return refused ? sf_fail(err, refused, "%s", why.text) : 0;
 }
 
 /* The command line, on every rank. */
@@ -122,7 +122,7 @@ static int build(const sf_app *app, sf_error *err)
     if (code)
         return code;
     if (settings->explain)
-        return sf_app_speaks(app) ? explain(app, &problem, err) : 0;
+        return sf_comm_agree(&app->comm, sf_app_speaks(app) ? explain(app, &problem, err) : 0, err);
     code = sf_comm_agree(&app->comm, sf_refuse_seconds(app, "building the table", estimate(app, &problem).seconds, err), err);
     if (!code && !options.memory_limit)
         code = sf_launch_memory(app, &options.memory_limit, err);

@@ -138,21 +138,34 @@ static bool proves_for_time(const sf_problem *problem, size_t n, const sf_engine
            (sf_engine_choose(problem, &timeless, n, &without, NULL) != 0 || strcmp(chosen, without) != 0);
 }
 
+/* What the work itself would be refused with, beside what the engine says; SF_OK and nothing in `why` else. */
+static int find_refusal(const sf_app *app, const estimate *best, double *before_s, const sf_error *refused, sf_error *why)
+{
+    char what[64];
+    if (refused->code || best)
+        *why = *refused; /* an engine that was looked at in vain may have left its reason */
+    if (!best || why->code)
+        return why->code;
+    *before_s += best->seconds;
+    snprintf(what, sizeof what, "engine %s", best->name);
+    return sf_refuse_seconds(app, what, *before_s, why);
+}
+
 static int explain(const sf_app *app, const sf_problem *problem, size_t n, const sf_engine_options *options,
-                   const sf_table_place *place, uint64_t beside, const char *refused, sf_error *err)
+                   const sf_table_place *place, double *before_s, uint64_t beside, const sf_error *refused, sf_error *err)
 {
     estimate all[ENGINES_MAX];
     sf_error why = {0, ""};
     int n_engines, best = estimate_all(app, problem, n, options, all, &n_engines, &why);
     for (int i = 0; i < n_engines; i++)
         all[i].cost.memory_bytes += beside;
-    if (refused[0]) {
-        snprintf(why.text, sizeof why.text, "%s", refused);
+    if (find_refusal(app, best < 0 ? NULL : &all[best], before_s, refused, &why))
         best = -1;
-    }
     char count[32];
-    if (app->options.settings.format)
-        return explain_json(problem, n, all, n_engines, best, place, why.text, err);
+    if (app->options.settings.format) {
+        int code = explain_json(problem, n, all, n_engines, best, place, why.text, err);
+        return code || best >= 0 ? code : sf_fail(err, why.code, "%s", why.text);
+    }
     printf("%s sequence%s of %d residues on the %s lattice, %d rank%s of %d thread%s\n", sf_count_text(n, count),
            n == 1 ? "" : "s", problem->length, problem->lattice->name, app->comm.size, app->comm.size == 1 ? "" : "s",
            sf_app_threads(app), sf_app_threads(app) == 1 ? "" : "s");
@@ -165,13 +178,11 @@ static int explain(const sf_app *app, const sf_problem *problem, size_t n, const
            speed.walk);
     if (best >= 0 && proves_for_time(problem, n, options))
         printf("  engine %s as --max-seconds is less than counting takes\n", all[best].name);
-    if (best < 0)
-        printf("  refused: %s\n", why.text);
-    return 0;
+    return best < 0 ? sf_fail(err, why.code, "%s", why.text) : 0;
 }
 
-int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, uint64_t beside, const char *refused,
-                      sf_error *err)
+int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, double *before_s, uint64_t beside,
+                      const sf_error *refused, sf_error *err)
 {
     sf_engine_options options;
     sf_table_place place;
@@ -182,14 +193,16 @@ int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, ui
     place.rank_bytes += beside;
     place.node_bytes += beside;
     if (!code && sf_app_speaks(app))
-        code = explain(app, problem, n, &options, &place, beside, refused, err);
+        code = explain(app, problem, n, &options, &place, before_s, beside, refused, err);
     sf_table_place_close(&place);
     return sf_comm_agree(&app->comm, code, err);
 }
 
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err)
 {
-    return sf_explain_beside(app, problem, n, 0, "", err);
+    const sf_error none = {0, ""};
+    double before_s = 0;
+    return sf_explain_beside(app, problem, n, &before_s, 0, &none, err);
 }
 
 int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err)

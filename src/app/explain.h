@@ -4,13 +4,15 @@
 
 #include "app/app.h"
 
-/* Collective. Prints every engine's estimate for n sequences of the problem, and which one would be taken. */
+/* Collective. Prints every engine's estimate for n sequences of the problem, and which one would be taken. What would be
+ * refused, for want of memory or by --refuse-over, fails as it would without --explain, once that is printed. */
 int sf_explain(const sf_app *app, const sf_problem *problem, size_t n, sf_error *err);
 
-/* The same for work that takes `beside` bytes beside the engine, on rank 0; `refused`: the line with which it would be refused,
- * or "". */
-int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, uint64_t beside, const char *refused,
-                      sf_error *err);
+/* The same for one of several problems, which all are held against --refuse-over: *before_s is what those before it take,
+ * to which it adds its own. It takes `beside` bytes beside the engine; `refused`: why it would be refused already, or of
+ * code 0. */
+int sf_explain_beside(const sf_app *app, const sf_problem *problem, size_t n, double *before_s, uint64_t beside,
+                      const sf_error *refused, sf_error *err);
 
 /* SF_ELIMIT when --refuse-over was given and `what` would take longer. */
 int sf_refuse_seconds(const sf_app *app, const char *what, double seconds, sf_error *err);

@@ -119,7 +119,8 @@ static const sf_option engine[] = {
              "counts only the highest"},
     {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
      .help = "most memory an engine may take, as 512M or 4G (default: what the machine has free)"},
-    {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "say what would be done, with time and memory, and stop"},
+    {"explain", NULL, SF_OPTION_FLAG, FIELD(explain),
+     .help = "say what would be done, with time and memory, and stop; with status 2 where it would be refused"},
     {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
      .help = "do not begin what is estimated to take longer"},
     MACHINE,
@@ -130,9 +131,9 @@ static const sf_option table[] = {
     {"table", "T.h5", SF_OPTION_TEXT, FIELD(table),
      .help = "engine table reads the contact maps of this file, which 'starfold table build' wrote, and builds none"},
     {"table-cache", "DIR", SF_OPTION_TEXT, FIELD(table_cache),
-     .help = "a folder of such files (default: STARFOLD_CACHE): what engine table or a census misses there is built once and "
-             "kept, also when several jobs want it at a time; auto still takes the engine that takes least, a table that is "
-             "there costing only its reading"},
+     .help = "a folder of such files (default: STARFOLD_CACHE), made where it alone is missing: what engine table or a census "
+             "misses there is built once and kept, also when several jobs want it at a time; auto still takes the engine that "
+             "takes least, a table that is there costing only its reading"},
 };
 const sf_option_group sf_group_table = GROUP("Tables", table);
 
@@ -141,7 +142,8 @@ static const sf_option table_build[] = {
     {"force", NULL, SF_OPTION_FLAG, FIELD(force), .help = "build: replace an existing file"},
     {"memory-limit", "SIZE", SF_OPTION_BYTES, FIELD(memory_limit), NULL, 1, UINT64_C(1) << 60,
      .help = "build: most memory each rank may take, as 512M or 4G (default: what the machine has free)"},
-    {"explain", NULL, SF_OPTION_FLAG, FIELD(explain), .help = "build: say what time, memory and disk it takes, and stop"},
+    {"explain", NULL, SF_OPTION_FLAG, FIELD(explain),
+     .help = "build: say what time, memory and disk it takes, and stop; with status 2 where it would be refused"},
     {"refuse-over", "TIME", SF_OPTION_DURATION, FIELD(refuse_over_ms), NULL, 1, UINT64_C(1) << 50,
      .help = "build: do not begin what is estimated to take longer"},
     MACHINE,
@@ -219,8 +221,9 @@ static const sf_option search[] = {
              "histograms as far as tables go (24 residues square, 17 cubic), scores beyond where engine bound can. Engine "
              "table finds sets of scores, too, where it takes less"},
     {"top-counts", "K", SF_OPTION_INTEGER, FIELD(top_counts), "0", 0, SF_SCORES_MAX, .result = true,
-     .help = "where sets of scores are stored: how many of the highest scores are counted too (by engine bound slow for chains "
-             "of few H, which reach their best in many ways); with 0 engine table is some 5 to 25 times faster"},
+     .help = "where sets of scores are stored (refused elsewhere): how many of the highest are counted too (by engine bound "
+             "slow for chains of few H, which reach their best in many ways); with 0 engine table is some 5 to 25 times "
+             "faster"},
     {"node-limit", "N", SF_OPTION_NATURAL, FIELD(node_limit), NULL, 1, UINT64_MAX, .result = true,
      .help = "where sets of scores are stored (refused elsewhere): nodes that the proof of a sequence may take; its fitness is "
              "what is proven"},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/best_levels.h"
+#include "app/explain.h"
 #include "app/peers.h"
 #include "app/phases.h"
 #include "app/stop.h"
@@ -68,10 +69,12 @@ static int settle_engine(sf_session *session, sf_error *err)
                        "--engine is '%s', but this search of %d residues on the %s lattice stores %s (--known); allowed: %s",
                        options.engine, session->problem.length, session->problem.lattice->name,
                        scores ? "sets of scores" : "whole histograms", scores ? "auto table bound" : "auto table walk");
-    if (options.node_limit && !scores)
+    if ((options.node_limit || all->settings.top_counts) && !scores)
         return sf_fail(err, SF_EINPUT,
-                       "--node-limit counts nodes of engine bound, but this search of %d residues on the %s lattice stores "
-                       "whole histograms (--known); leave it out, or give --known scores",
+                       "--%s, but this search of %d residues on the %s lattice stores whole histograms (--known); leave it "
+                       "out, or give --known scores",
+                       options.node_limit ? "node-limit counts nodes of engine bound"
+                                          : "top-counts says how many scores are counted beside a set of scores",
                        session->problem.length, session->problem.lattice->name);
     if (strcmp(options.engine, "auto") != 0 || scores)
         return 0;
@@ -104,12 +107,23 @@ int sf_session_configure(sf_session *session, sf_app *app, sf_error *err)
     return 0;
 }
 
-size_t sf_session_genomes(const sf_session *session)
+size_t sf_session_genomes(const sf_session *session, int64_t done)
 {
     const sf_search_config *config = &session->config;
-    double born = (double)(config->population - config->elites) * (double)config->generations;
-    double n = (double)config->trials * config->islands * (config->population + born);
+    int64_t ahead = config->generations - (done > 0 ? done : 0);
+    double born = (double)(config->population - config->elites) * (double)ahead;
+    double n = (double)config->trials * config->islands * ((done < 0 ? config->population : 0) + born);
     return n < 1e15 ? (size_t)n : (size_t)1e15;
+}
+
+int sf_session_explain(const sf_session *session, int64_t done, sf_error *err)
+{
+    const sf_search_config *config = &session->config;
+    if (!session->app->options.settings.format && sf_app_speaks(session->app))
+        printf("%d trial%s of %d island%s of %d individuals, %" PRId64 " generations%s, which ask for at most\n",
+               config->trials, config->trials == 1 ? "" : "s", config->islands, config->islands == 1 ? "" : "s",
+               config->population, config->generations - (done > 0 ? done : 0), done < 0 ? "" : " more");
+    return sf_explain(session->app, &session->problem, sf_session_genomes(session, done), err);
 }
 
 /* ---- while the search goes on (rank 0) ---- */
@@ -280,7 +294,7 @@ static int agree_engine(const sf_session *session, sf_engine_options *options, s
 {
     const sf_app *app = session->app;
     const char *chosen = "";
-    int code = sf_engine_choose(&session->problem, options, sf_session_genomes(session), &chosen, err);
+    int code = sf_engine_choose(&session->problem, options, sf_session_genomes(session, -1), &chosen, err);
     code = sf_comm_agree(&app->comm, code, err);
     snprintf(name, size, "%s", chosen);
     if (!code)
@@ -304,7 +318,7 @@ static int open_puzzle(sf_session *session, sf_error *err)
     if (!code)
         code = sf_table_place_fill(&session->place, session->app, &session->problem, &options, err);
     if (!code)
-        code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session), err);
+        code = sf_puzzle_open_chain(&session->puzzle, &session->problem, &options, sf_session_genomes(session, -1), err);
     code = sf_comm_agree(&session->app->comm, code, err);
     sf_table_place_opened(&session->place, &options);
     session->open_s = sf_now() - start;
@@ -347,6 +361,17 @@ static int save_first(sf_session *session, sf_error *err)
     return code;
 }
 
+/* Where a run that was stopped goes on. */
+static void say_where(const sf_session *session)
+{
+    if (session->record.generation < 0)
+        fprintf(stderr, "%s goes on before the first of %" PRId64 " generations\n", session->paths.output,
+                session->config.generations);
+    else
+        fprintf(stderr, "%s goes on at generation %" PRId64 " of %" PRId64 "\n", session->paths.output,
+                session->record.generation, session->config.generations);
+}
+
 /* Rank 0: a checkpoint and then the live file, as far as the record goes, so that a run can go on from the moment its
  * file is there: the first generation of long chains may take hours. */
 static int begin(sf_session *session, sf_error *err)
@@ -355,8 +380,11 @@ static int begin(sf_session *session, sf_error *err)
     session->save_due_s = next_save_s(session, 0);
     sf_run_paths_sweep(&session->paths);
     int code = session->has_checkpoint ? 0 : save_first(session, err);
-    return code ? code
-                : sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
+    if (!code)
+        code = sf_live_file_create(&session->live, session->paths.output, &session->record, &session->meta, err);
+    if (!code && session->resumed && !session->app->options.settings.quiet)
+        say_where(session);
+    return code;
 }
 
 /* Rank 0: asked to stop while the engine was made. What there is to go on from is an empty record. */

@@ -39,8 +39,11 @@ typedef struct sf_session {
 /* Checks the configuration and fills problem, config and the entries of /config. Every rank. */
 int sf_session_configure(sf_session *session, sf_app *app, sf_error *err);
 
-/* How many genomes the search may ask for at most. */
-size_t sf_session_genomes(const sf_session *session);
+/* How many genomes the search may ask for at most, where so many generations are done; -1: nothing is. */
+size_t sf_session_genomes(const sf_session *session, int64_t done);
+
+/* --explain: what each engine would take for as many. `done` counts on rank 0. Collective. */
+int sf_session_explain(const sf_session *session, int64_t done, sf_error *err);
 
 /* Opens the puzzle and runs to the end or to a stop; the lock is held and, on rank 0, the record is initialised (or
  * read from a checkpoint). Leaves the finished file, or a checkpoint and SF_ESTOPPED. Collective. */

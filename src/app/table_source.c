@@ -97,13 +97,18 @@ void sf_app_table_prefer(const sf_app *app, const sf_problem *problem, sf_engine
     options->maps_at_hand = named || (folder && cache_name(folder, problem, path) && sf_path_exists(path));
 }
 
-static int cache_path(const char *folder, const sf_problem *problem, char path[SF_TEXT_SIZE], sf_error *err)
+/* Makes the folder, but not those above it: a name that is wrong shows itself, by the failure or by the remark. */
+static int cache_path(const sf_app *app, const char *folder, const sf_problem *problem, char path[SF_TEXT_SIZE], sf_error *err)
 {
     if (!cache_name(folder, problem, path))
         return sf_fail(err, SF_EINPUT, "the name of the table cache is too long: '%.300s...'", folder);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (mkdir(folder, 0777) == 0) {
+        if (!app->options.settings.quiet)
+            fprintf(stderr, "remark: the table cache '%.300s' was not there; made that folder\n", folder);
+    } else if (errno != EEXIST) {
         return sf_fail(err, SF_EINPUT, "the table cache '%.300s' cannot be made: %s; choose another folder", folder,
                        strerror(errno));
+    }
     if (!sf_path_is_folder(folder))
         return sf_fail(err, SF_EINPUT, "the table cache '%.300s' is not a folder; choose another", folder);
     return 0;
@@ -172,7 +177,7 @@ static int get_from_cache(const sf_app *app, const char *folder, const sf_proble
     sf_file_lock lock = {.fd = -1};
     bool speaks = sf_app_speaks(app);
     int found = CACHE_FOUND;
-    int code = speaks ? cache_path(folder, problem, path, err) : 0;
+    int code = speaks ? cache_path(app, folder, problem, path, err) : 0;
     if (speaks && !code)
         code = find_in_cache(app, folder, path, problem, options->stop, &lock, &found, maps, err);
     code = sf_comm_agree(&app->comm, code, err);

@@ -22,6 +22,13 @@ static const struct {
              [SF_FILE_CENSUS] = {SF_CENSUS_TITLE, "a census", SF_EINPUT}};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
+/* What stands beside these, or is made from them, and no command reads. */
+static const struct {
+    const char *title, *what;
+} others[] = {{SF_PERF_TITLE, "the timings and layout of a run or command; h5dump and h5py read them"},
+              {"Starfold scaling study", "a scaling study; analysis/scaling.py draws it"}};
+enum { N_OTHERS = sizeof others / sizeof others[0] };
+
 sf_file_kind sf_file_kind_titled(const char *title)
 {
     for (int kind = SF_FILE_UNKNOWN + 1; kind < N_KINDS; kind++) {
@@ -56,8 +63,13 @@ int sf_file_check_title(sf_h5 *h5, sf_file_kind kind)
     const sf_file_kind there = sf_file_kind_titled(title);
     if (there == kind)
         return 0;
-    return sf_fail(h5->err, kinds[kind].wrong, "%s: is not %s%s%s", h5->path, kinds[kind].what,
-                   there == SF_FILE_UNKNOWN ? "" : " but ", kinds[there].what);
+    const char *what = kinds[there].what, *then = there == SF_FILE_UNKNOWN ? "" : "; starfold info tells of it";
+    for (int i = 0; i < N_OTHERS; i++) {
+        if (strcmp(title, others[i].title) == 0)
+            what = others[i].what;
+    }
+    return sf_fail(h5->err, kinds[kind].wrong, "%s: is not %s%s%s%s", h5->path, kinds[kind].what, what[0] ? " but " : "",
+                   what, then);
 }
 
 int sf_file_check_schema(sf_h5 *h5, int32_t schema, int32_t readable)

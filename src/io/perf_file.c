@@ -59,7 +59,7 @@ int sf_perf_file_write(const char *path, size_t n, const sf_perf_entry *entries,
     if (!code)
         code = sf_h5_create(&h5, aside, path, err);
     if (!code)
-        code = sf_h5_attr_text(&h5, h5.file, "title", "Starfold run: timings and layout");
+        code = sf_h5_attr_text(&h5, h5.file, "title", SF_PERF_TITLE);
     for (size_t k = 0; k < n && !code; k++)
         code = write_entry(&h5, &entries[k]);
     if (code)

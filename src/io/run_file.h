@@ -18,6 +18,7 @@
 enum { SF_SCHEMA_VERSION = 1 };
 
 #define SF_RUN_TITLE "Starfold run"
+#define SF_PERF_TITLE "Starfold run: timings and layout"
 
 /* One option that can change results, as it is stored in /config: the value as text in its canonical spelling. */
 typedef struct sf_config_entry {

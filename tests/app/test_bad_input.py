@@ -4,7 +4,8 @@ import os
 import stat
 import unittest
 
-from starfold_app import Case
+import h5py
+from starfold_app import Case, run
 
 
 class BadInput(Case):
@@ -161,6 +162,29 @@ class BadInput(Case):
         self.assertEqual(set(os.listdir(self.folder)),
                          {"pipe", "target.h5", "link.h5", "run.h5", "run_link.h5", "run.perf.h5"})
 
+    def test_explain(self):
+        """What a command would be refused with, --explain is refused with: the same line and status, below what it tells."""
+        out, little = ["--output", self.path("x.h5")], ["--memory-limit", "1M"]
+        late = ["--refuse-over", "0.001", "--machine", self.write("m.txt", "build 1\nscan 1\nwalk 1\n")]
+        chain = "HPHPPHHPHPPHPHHPPHPH"
+        self.good("run", "--quiet", "--length", "16", "--generations", "2", "--output", self.path("run.h5"))
+        for words in (["run", "--length", "18", "--engine", "table", *little, *out], ["run", "--length", "18", *late, *out],
+                      ["resume", self.path("run.h5"), "--generations", "9000000", *late],
+                      ["enumerate", chain, "--engine", "table", *little], ["enumerate", chain, "--engine", "walk", *late],
+                      ["enumerate", "HPHPPH", chain, "--engine", "table", *late], ["enumerate", "H" * 60, "--engine", "walk"],
+                      ["census", "--length", "16", *little], ["census", "--length", "16", *late],
+                      ["census", "--length", "9", "--engine", "walk", *late],
+                      ["table", "build", "--length", "18", *little, *out], ["table", "build", "--length", "18", *late, *out]):
+            for ranks in (0, 2) if words[0] in ("resume", "census") else (0,):
+                before = sorted(os.listdir(self.folder))
+                line = self.refused(*words, ranks=ranks)
+                for form in ([], ["--format", "json"]):
+                    told = run(*words, "--explain", *form, ranks=ranks)
+                    self.assertEqual((told.status, told.err.splitlines()), (2, [line]), words)
+                    self.assertGreater(len(told.out.splitlines()), 1, words)
+                    self.assertTrue("would be taken" not in told.out or "HPHPPH" in words, words)
+                self.assertEqual(sorted(os.listdir(self.folder)), before, words)
+
     def test_run_files(self):
         text = self.write("text.h5", "this is no HDF5 file\n")
         for command in ("info", "levels", "resume"):
@@ -172,7 +196,13 @@ class BadInput(Case):
         census = self.path("census.h5")
         self.good("census", "--length", "5", "--output", census)
         for command in ("levels", "verify", "repair"):
-            self.refused(command, census, says=["not a run file", "but a census"])
+            self.refused(command, census, says=["not a run file", "but a census; starfold info tells of it"])
+        self.good("run", "--quiet", "--length", "5", "--generations", "1", "--output", self.path("run.h5"))
+        with h5py.File(self.path("study.h5"), "w") as file:
+            file.attrs["title"] = "Starfold scaling study"
+        for command in ("info", "levels", "verify", "resume"):
+            self.refused(command, self.path("run.perf.h5"), says="but the timings and layout of a run or command; h5dump")
+            self.refused(command, self.path("study.h5"), says="but a scaling study; analysis/scaling.py draws it")
 
     def test_config(self):
         def refused(text, says):
@@ -220,7 +250,7 @@ class BadInput(Case):
                             (["enumerate", "--engine", "table", "H" * 40], "40"),
                             (["resume", plain], "plain.h5"),
                             (["info", plain], "plain.h5")):
-            self.refused(*words, ranks=3, timeout=60, says=says)
+            self.refused(*words, ranks=3, says=says)
 
 
 if __name__ == "__main__":

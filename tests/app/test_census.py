@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """census gives the published numbers of all sequences, alone and over ranks; with other letters what enumerate gives."""
 import itertools
+import json
 import os
 import unittest
 
-from starfold_app import Case, counts, table
+from starfold_app import Case, counts, run, table
 from test_enumerate import LATTICES, trimmed
 
 
@@ -225,21 +226,26 @@ class Census(Case):
         self.assertIn("would be taken", self.good("census", "--length", "16", "--explain").out)
 
     def test_memory_explained(self):
-        """--explain says refused where the work is."""
+        """--explain is refused where the work is, after what it would take."""
         together = ("census", "--length", 18, "--memory-limit", "3M")
         each = ("census", "--length", 10, "--score-model", "hpnx", "--threads", 1)
         many = (*each, "--histograms", "--memory-limit", "20M")
         for words in (together, many):
             line = self.refused(*words, says="are allowed")
-            text = self.good(*words, "--explain").out
-            self.assertIn("refused: " + line[len("starfold: "):], text)
-            self.assertNotIn("would be taken", text)
-            answer = self.json(*words, "--explain")
+            explained = run(*words, "--explain")
+            self.assertEqual((explained.status, explained.err), (2, line + "\n"))
+            self.assertIn("a rank", explained.out)
+            self.assertNotIn("would be taken", explained.out)
+            explained = run(*words, "--explain", "--format", "json")
+            self.assertEqual((explained.status, explained.err), (2, line + "\n"))
+            answer = json.loads(explained.out)
             self.assertIsNone(answer["engine"])
             self.assertEqual(answer["refused"], line[len("starfold: "):])
         build = ("table", "build", "--length", 20, "--memory-limit", "1M")
         line = self.refused(*build, "--output", self.path("t.h5"), says="may be used")
-        self.assertIn("refused: " + line[len("starfold: "):], self.good(*build, "--explain").out)
+        explained = run(*build, "--explain")
+        self.assertEqual((explained.status, explained.err), (2, line + "\n"))
+        self.assertIn("of disk", explained.out)
         self.assertEqual(self.good(*each, "--memory-limit", "1M").out, self.good(*each).out)
 
     def test_too_long(self):

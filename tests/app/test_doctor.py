@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from starfold_app import MPI_ENVIRONMENT, PROGRAM, Case
+from starfold_app import MPI_ENVIRONMENT, PATIENCE_S, PROGRAM, Case
 
 
 class Doctor(Case):
@@ -24,7 +24,7 @@ class Doctor(Case):
         script = self.write("bound", '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 2 ] && exec "$@"\nexec taskset -c 0 "$@"\n')
         os.chmod(script, 0o755)
         result = subprocess.run([os.environ["STARFOLD_MPIEXEC"], "-q", "-np", "3", script, PROGRAM, "doctor"],
-                                env={**os.environ, **MPI_ENVIRONMENT}, stdout=subprocess.PIPE, text=True, timeout=60)
+                                env={**os.environ, **MPI_ENVIRONMENT}, stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         self.assertIn("2 threads in all have cores 0 alone", result.stdout)
 
     def test_alone(self):
@@ -89,7 +89,7 @@ class Doctor(Case):
             script = 'mount --bind "$0" /sys/fs/cgroup && mount --bind "$1" /proc/$$/cgroup && shift && exec "$@"'
             result = subprocess.run(["unshare", "--mount", "sh", "-c", script, root, lines, PROGRAM, "doctor", "--format",
                                      "json", "--threads", "2", "--output", self.path("run.h5")],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
             if result.returncode in (1, 32) and ("unshare" in result.stderr or "mount" in result.stderr):
                 print(f"SKIP: no name space of its own can be had here: {result.stderr.strip()}", flush=True)
                 self.skipTest("no name space of its own can be had here")

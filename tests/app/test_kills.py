@@ -4,13 +4,12 @@
 STARFOLD_KILLS=N makes N kills (the long test: 200) instead of a few; STARFOLD_TEST_SEED repeats a run."""
 import os
 import random
-import signal
 import subprocess
 import time
 import unittest
 
 import h5py
-from starfold_app import Case, outlived, ranks_of, start
+from starfold_app import PATIENCE_S, Case, kill, outlived, ranks_of, start
 
 KILLS = int(os.environ.get("STARFOLD_KILLS", "5"))
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
@@ -29,9 +28,9 @@ class Kills(Case):
         time.sleep(self.random.uniform(0.05, 1.5))
         victims = ranks_of(process) if ranks else [process.pid]
         if process.poll() is None and victims:
-            os.kill(self.random.choice(victims), signal.SIGKILL)
+            kill(self.random.choice(victims))
         try:
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             self.fail("the job hangs after the death of a rank")

@@ -6,7 +6,7 @@ import unittest
 
 import h5py
 import numpy
-from starfold_app import Case, start
+from starfold_app import PATIENCE_S, Case, start
 from test_enumerate import walk_score
 
 SMALL = ["--length", "12", "--population", "10", "--generations", "8", "--trials", "2", "--islands", "3",
@@ -117,13 +117,15 @@ class Run(Case):
     def test_quiet_and_progress(self):
         long_run = ["run", "--output", self.output, "--length", "16", "--generations", "1000000", "--time-limit", "4"]
         result = start(*long_run, "--quiet")
-        out, err = result.communicate(timeout=60)
+        out, err = result.communicate(timeout=PATIENCE_S)
         self.assertEqual((result.returncode, out), (75, ""))
         self.assertEqual(len(err.splitlines()), 1)  # how to go on, nothing else
-        result = start(*long_run, "--force")
-        out, err = result.communicate(timeout=60)
+        result = start(*long_run[:-2], "--force")
+        self.addCleanup(self.end, result)
+        self.assertRegex(result.stderr.readline(), r"^generation \d+ of 1000000, best \d+, .*left\n$")
+        result.terminate()
+        out, err = result.communicate(timeout=PATIENCE_S)
         self.assertEqual(result.returncode, 75)
-        self.assertRegex(err.splitlines()[0], r"^generation \d+ of 1000000, best \d+, .*left$")
         self.assertNotIn("\r", err)
 
     def test_explain(self):
@@ -141,6 +143,9 @@ class Run(Case):
             self.assertEqual(chosen == "bound", engine == "bound", (length, known, chosen))
         self.refused("run", "--length", 25, "--engine", "walk", "--output", self.path("a.h5"), says="--known")
         self.refused("run", "--length", 12, "--engine", "bound", "--output", self.path("a.h5"), says="--known")
+        for known in ("histograms", "auto"):
+            self.refused("run", "--length", 12, "--known", known, "--top-counts", 2, "--output", self.path("a.h5"),
+                         says=["--top-counts", "whole histograms", "leave it out"])
         options = ("--length", 12, "--generations", 3, "--quiet")
         self.good("run", *options, "--output", self.path("all.h5"))
         self.good("run", *options, "--known", "scores", "--top-counts", 2, "--output", self.path("top.h5"))

@@ -1,20 +1,31 @@
 """Contact-map tables on disk: the same bytes on any layout, read by every command, refused when wrong, one cache for
 several jobs."""
 import fcntl
+import json
 import os
 import resource
+import shutil
 import signal
+import struct
 import sys
-import time
 import unittest
 
 import h5py
 
-from starfold_app import Case, DATA, alive, ranks_of, run, start
+from starfold_app import DATA, PATIENCE_S, Case, alive, catches, ranks_of, run, start, state_of, until
 
 SEQUENCE = "HPHPPHHPHPPHPHHP"
 SEARCH = ["--length", "16", "--generations", "12", "--islands", "2", "--population", "8", "--quiet"]
-PATIENCE_S = 60
+
+
+def locked(path):
+    """Whether some process has the lock, not only made its file."""
+    try:
+        with open(path, "rb") as file:
+            asked = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            return struct.unpack("hhqqi", fcntl.fcntl(file, fcntl.F_GETLK, asked))[0] != fcntl.F_UNLCK
+    except FileNotFoundError:
+        return False
 
 
 class Table(Case):
@@ -28,10 +39,7 @@ class Table(Case):
             return file.read()
 
     def until(self, what, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, what)
-            time.sleep(0.005)
+        self.assertTrue(until(condition, pause_s=0.005), what)
 
 
 class Build(Table):
@@ -250,11 +258,12 @@ class Signals(Table):
     def test_stopped(self):
         """What is written at the end leaves nothing behind when it is stopped, and says so."""
         output = self.path("x.h5")
-        for command in (["table", "build", "--length", 21], ["census", "--length", 21]):
+        for command in (["table", "build", "--length", 23], ["census", "--length", 23]):
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
                 process = start(*command, "--threads", 1, "--output", output)
-                self.until("the lock is held", lambda: os.path.exists(output + ".lock") or process.poll() is not None)
-                time.sleep(0.05)  # the lock's file is there a moment before its guard
+                self.addCleanup(self.end, process)  # the lock's file is there a moment before its guard
+                self.until("the lock is guarded", lambda: process.poll() is not None or (
+                    os.path.exists(output + ".lock") and catches(process.pid, number)))
                 process.send_signal(number)
                 out, err = process.communicate(timeout=PATIENCE_S)
                 self.assertEqual((process.returncode, out), (1, ""), err)
@@ -274,7 +283,11 @@ class Cache(Table):
 
     def test_fills_and_finds(self):
         one = self.json("enumerate", SEQUENCE, "--engine", "table")
-        self.assertEqual(self.json("enumerate", SEQUENCE, "--engine", "table", "--table-cache", self.cache), one)
+        first = self.good("enumerate", SEQUENCE, "--engine", "table", "--format", "json", env={"STARFOLD_CACHE": self.cache})
+        self.assertEqual(first.err, f"remark: the table cache '{self.cache}' was not there; made that folder\n")
+        self.assertEqual(json.loads(first.out), one)
+        again = self.good("enumerate", SEQUENCE, "--engine", "table", "--format", "json", "--table-cache", self.cache)
+        self.assertEqual((json.loads(again.out), again.err), (one, ""))
         self.holds(self.NAME)
         self.assertTrue(self.bytes_of(os.path.join(self.cache, self.NAME)) == self.bytes_of(self.build("t.h5")))
         before = os.stat(os.path.join(self.cache, self.NAME))
@@ -306,6 +319,7 @@ class Cache(Table):
         self.holds(self.NAME)
         self.refused("census", "--length", 16, "--table-cache", path, says="is not a folder")
         self.refused("census", "--length", 16, "--table-cache", self.path("no/such"), says="cannot be made")
+        self.refused("census", "--length", 16, env={"STARFOLD_CACHE": self.path("no/such")}, says="cannot be made")
 
     def test_auto(self):
         """Told by an option or by the environment, auto takes what takes least: a single chain is walked, unless the table is
@@ -349,11 +363,19 @@ class Cache(Table):
         """The second job waits for the first, and takes over when that is killed."""
         words = ["census", "--length", "20", "--table-cache", self.cache]
         name = os.path.join(self.cache, "square-20-HP-v1.h5")
-        first = start(*words)
-        self.until("the first holds the lock", lambda: os.path.exists(name + ".lock") or first.poll() is not None)
-        os.kill(first.pid, signal.SIGSTOP)
-        self.assertFalse(os.path.exists(name), "the table was built before the first could be stopped")
+        first, held = None, False
+        while not held:  # again where the table was built before the first could be held
+            shutil.rmtree(self.cache, ignore_errors=True)
+            first = start(*words)
+            self.addCleanup(self.end, first)
+            self.until("the first has the lock", lambda: locked(name + ".lock") or first.poll() is not None)
+            first.send_signal(signal.SIGSTOP)
+            self.until("it is held", lambda: state_of(first.pid) in "TZ")
+            held = not os.path.exists(name) and first.poll() is None
+            if not held:
+                self.end(first)
         second = start(*words)
+        self.addCleanup(self.end, second)
         line = second.stderr.readline()
         self.assertTrue(line.startswith(f"waiting for {name}, built by process {first.pid} on "), line)
         self.assertIsNone(second.poll())

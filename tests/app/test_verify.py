@@ -2,12 +2,11 @@
 """verify finds what is wrong in a run file; digest tells contents apart, not layouts; repair makes a killed file whole."""
 import os
 import shutil
-import time
 import unittest
 
 import h5py
 import numpy
-from starfold_app import Case, run, start
+from starfold_app import Case, run, start, until
 
 SEARCH = ["--length", "10", "--population", "8", "--generations", "6", "--trials", "2", "--islands", "2",
           "--migration-interval", "2", "--seed", "3"]
@@ -109,10 +108,8 @@ class Verify(Case):
     def test_repair(self):
         output = self.path("killed.h5")
         process = start("run", "--output", output, "--quiet", "--length", "12", "--generations", "1000000")
-        while not os.path.exists(output + ".checkpoint"):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        time.sleep(1)
+        self.begun(process, output)
+        self.assertTrue(until(lambda: self.json("info", output)["generation"] > 100))
         process.kill()
         process.communicate()
         with open(output, "rb") as file:
