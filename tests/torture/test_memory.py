@@ -66,7 +66,7 @@ class Memory(Case):
     def tried(self, words, **fault):
         self.begin()
         return run(*[self.names.get(word, word) for word in words], "--threads", "1", "--quiet",
-                   env={**self.environment, **fault}, timeout=120)
+                   env={**self.environment, **fault})
 
     def test_each(self):
         chosen = random.Random(SEED)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Wishes to stop, in every form, to one rank or to all, also in the middle of a long evaluation: status 75, one line,
-in time; and going on ends with the bytes of an undisturbed run."""
+"""Wishes to stop, in every form, to one rank or to all, also in the middle of a long evaluation: status 75, one line, long
+before the end; and going on ends with the bytes of an undisturbed run."""
 import os
 import random
 import shutil
@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, outlived, ranks_of, run, start  # noqa: E402
+from starfold_app import PATIENCE_S, Case, outlived, ranks_of, run, start  # noqa: E402
 
 SEED = int(os.environ.get("STARFOLD_TEST_SEED", random.randrange(10 ** 9)))
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
@@ -18,7 +18,6 @@ ENDLESS = ["--length", "13", "--trials", "2", "--islands", "3", "--population", 
            "--migration-interval", "3", "--seed", "21", "--checkpoint-interval", "50"]
 DEAR = ["--length", "28", "--known", "histograms", "--engine", "walk", "--islands", "3", "--population", "40",
         "--generations", "100"]
-PROMPT_S = 10
 
 
 class Stops(Case):
@@ -33,15 +32,13 @@ class Stops(Case):
         process = start("run", "--output", self.output, "--quiet", "--threads", "1", *words, **more)
         return self.begun(process, self.output + waits_for)
 
-    def ended(self, process, says, within=PROMPT_S):
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=120)
-        took = time.monotonic() - begin
+    def ended(self, process, *says):
+        out, err = process.communicate(timeout=PATIENCE_S)
         self.assertEqual((process.returncode, out), (75, ""), err)
         self.assertEqual(len(err.splitlines()), 1, err)
-        self.assertIn(says, err)
+        for part in says:
+            self.assertIn(part, err)
         self.assertIn(f"go on with: starfold resume {self.output}", err)
-        self.assertLess(took, within)
         left = {"run.h5", "run.h5.checkpoint", "run.h5.checkpoint.previous"}
         self.assertLessEqual(set(os.listdir(self.folder)) - {"whole.h5", "whole.perf.h5"}, left)
 
@@ -75,13 +72,13 @@ class Stops(Case):
             ranks = ranks_of(process)
             time.sleep(self.random.uniform(0, 0.5))
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=PROMPT_S)
+            process.communicate(timeout=PATIENCE_S)
             self.assertNotEqual(process.returncode, 0)
             self.assertEqual(outlived(ranks), [])
             self.finish(ENDLESS, ranks=2)
 
     def test_in_a_long_evaluation(self):
-        """The initial population would take minutes."""
+        """The initial population would take minutes: nothing of it is waited for."""
         for way in ("file", "one", "all"):
             process = self.begin(DEAR, "", ranks=3)
             time.sleep(self.random.uniform(0.5, 2))
@@ -91,40 +88,38 @@ class Stops(Case):
                 os.kill(ranks_of(process)[1], signal.SIGUSR1)
             else:
                 process.send_signal(signal.SIGUSR1)
-            self.ended(process, "the stop file" if way == "file" else "a signal")
+            self.ended(process, "the stop file" if way == "file" else "a signal", "before the first generation")
             self.assertFalse(os.path.exists(self.output + ".stop"))
         result = run("resume", self.output, "--time-limit", "1", "--quiet")
         self.assertEqual(result.status, 75, result)
 
     def test_while_a_table_is_made(self):
-        """Every rank makes one of its own, for half a minute and more."""
-        words = ["--length", "22", "--engine", "table", "--generations", "100000", "--memory-limit", "100G"]
+        """Every rank makes one of its own, which takes seconds; none is waited for."""
+        words = ["--length", "24", "--engine", "table", "--generations", "100000", "--memory-limit", "100G"]
         for ranks in (0, 2):
             process = start("run", "--force", "--output", self.output, "--quiet", "--threads", "1", *words, ranks=ranks)
-            self.addCleanup(self.end, process)
-            time.sleep(2.5)
+            self.begun(process, self.output + ".lock")
             open(self.output + ".stop", "w").close()
             self.ended(process, "before the first generation")
             self.assertFalse(os.path.exists(self.output + ".stop"))
 
     def test_time_limit(self):
         for words, ranks in ((ENDLESS, 0), (DEAR, 2)):
-            begin = time.monotonic()
-            result = run("run", "--force", "--output", self.output, "--quiet", *words, "--time-limit", "2", ranks=ranks)
+            result = run("run", "--force", "--output", self.output, "--quiet", *words, "--time-limit", "2", ranks=ranks,
+                         timeout=PATIENCE_S)
             self.assertEqual((result.status, len(result.err.splitlines())), (75, 1), result)
             self.assertIn("the time limit", result.err)
-            self.assertLess(time.monotonic() - begin, 2 + PROMPT_S)
 
     def test_end_of_a_slurm_job(self):
-        """10 seconds are left for writing; a job that is over is not ours."""
-        for left, least, most in ((13, 2, 9), (4, 0, 6)):
+        """10 seconds are left for writing, and twice what that takes; a job that is over is not ours."""
+        for left, least in ((20, 3), (4, 0)):
             begin = time.monotonic()
             end = {"SLURM_JOB_END_TIME": str(int(time.time()) + left), "SLURM_JOB_ID": "1"}
             result = run("run", "--force", "--output", self.output, "--quiet", *ENDLESS, env=end)
             took = time.monotonic() - begin
             self.assertEqual(result.status, 75, result)
             self.assertIn("the time limit", result.err)
-            self.assertTrue(least <= took + 1 and took <= most, f"{left} s left: {took}")
+            self.assertGreaterEqual(took, least, f"{left} s left")
         over = {"SLURM_JOB_END_TIME": str(int(time.time()) - 1000), "SLURM_JOB_ID": "1"}
         self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=over)
 
@@ -134,48 +129,37 @@ class Stops(Case):
         squeue = self.write("bin/squeue", "")
         os.chmod(squeue, 0o755)
         job = {"SLURM_JOB_ID": "17", "PATH": self.path("bin") + ":" + os.environ["PATH"]}
-        for says, least, most in (("sleep 1; echo 0:13", 3, 9), ("echo 1-00:00:05 | cut -c 3-", 0, 6)):
+        for says, least in (("sleep 1; echo 0:20", 3), ("echo 1-00:00:05 | cut -c 3-", 0)):
             self.write("bin/squeue", f'#!/bin/sh\n[ "$*" = "--noheader --jobs 17 --format %L" ] || exit 1\n{says}\n')
             begin = time.monotonic()
             result = run("run", "--force", "--output", self.output, "--quiet", *ENDLESS, env=job)
             took = time.monotonic() - begin
             self.assertEqual(result.status, 75, result)
             self.assertIn("the time limit", result.err)
-            self.assertTrue(least <= took + 1 and took <= most, f"{says}: {took}")
-        for says in ("echo 1-00:00:00", "echo UNLIMITED", "echo INVALID; exit 1", "echo", "exec sleep 100", "echo 9:",
+            self.assertGreaterEqual(took, least, says)
+        for says in ("echo 1-00:00:00", "echo UNLIMITED", "echo INVALID; exit 1", "echo", "exec sleep 1000", "echo 9:",
                      "yes x", "exit 1"):
             self.write("bin/squeue", f"#!/bin/sh\n{says}\n")
-            begin = time.monotonic()
-            self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=job)
-            self.assertLess(time.monotonic() - begin, PROMPT_S)
+            self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10", env=job, timeout=PATIENCE_S)
         self.good("run", "--force", "--output", self.output, "--quiet", "--length", "10",
                   env={"SLURM_JOB_ID": "17", "PATH": "/nowhere"})
         shutil.rmtree(self.path("bin"))
 
     def test_signal_at_once(self):
-        """Also while MPI begins, nothing but the run's own handler answers."""
-        for delay in (0.1, 0.3, 0.6):
+        """Also while MPI begins, nothing but the run's own handler answers, which the program sets before all else."""
+        for delay in (0, 0.1, 0.3, 0.6):
             process = start("run", "--force", "--output", self.output, "--quiet", *ENDLESS, ranks=2)
             self.addCleanup(self.end, process)
-            deadline = time.monotonic() + 20
-            while len(ranks_of(process)) < 2 and time.monotonic() < deadline:
-                time.sleep(0.01)
+            ranks = self.watching(process, 2, signal.SIGUSR1)
             time.sleep(delay)
-            os.kill(ranks_of(process)[1], signal.SIGUSR1)
+            os.kill(ranks[1], signal.SIGUSR1)
             self.ended(process, "a signal")
 
     def test_second_signal(self):
         """A rank that cannot end politely, since another one is held, leaves at once; the last checkpoint holds."""
         process = self.begin(ENDLESS, ".checkpoint.previous", ranks=2)
-        first, second = ranks_of(process)
-        os.kill(second, signal.SIGSTOP)
-        os.kill(first, signal.SIGUSR1)
-        time.sleep(1.5)
-        self.assertIsNone(process.poll())
-        begin = time.monotonic()
-        os.kill(first, signal.SIGUSR1)
-        out, err = process.communicate(timeout=60)
-        self.assertLess(time.monotonic() - begin, PROMPT_S)
+        self.signal_twice(process, ranks_of(process))
+        out, err = process.communicate(timeout=PATIENCE_S)
         self.assertEqual((process.returncode, out, len(err.splitlines())), (75, "", 1), err)
         self.assertIn(f"go on with: starfold resume {self.output}", err)
         self.finish(ENDLESS)

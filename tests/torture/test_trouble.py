@@ -7,26 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "app"))
-from starfold_app import Case, MPI_ENVIRONMENT, PROGRAM, outlived, ranks_of, run, start  # noqa: E402
+from starfold_app import MPI_ENVIRONMENT, PATIENCE_S, PROGRAM, Case, outlived, ranks_of, run, start  # noqa: E402
 
 ENDLESS = ["--length", "13", "--islands", "3", "--population", "20", "--generations", "1000000", "--seed", "4",
            "--migration-interval", "5", "--quiet", "--threads", "1"]
-PATIENCE_S = 10
 LONG = os.environ.get("STARFOLD_TORTURE") == "all"
-
-
-def answers_term(pid):
-    """Whether the process has a handler of its own for SIGTERM: then it watches its peers."""
-    try:
-        with open(f"/proc/{pid}/status") as file:
-            caught = next(line for line in file if line.startswith("SigCgt:"))
-    except OSError:
-        return False
-    return int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1 == 1
 
 
 class FullDisk(Case):
@@ -81,7 +69,7 @@ class FullDisk(Case):
             for name in os.listdir(self.disk):
                 os.remove(os.path.join(self.disk, name))
             result = run("run", "--output", self.output, *ENDLESS, "--checkpoint-interval", "20", "--force",
-                         ranks=ranks, timeout=200)
+                         ranks=ranks)
             self.failed(result, "starfold: rank 0: " if ranks else "No space left on device")
             subprocess.run(["mount", "-o", "remount,size=64m", self.disk], check=True)
             self.goes_on(ENDLESS)
@@ -108,11 +96,9 @@ class FullDisk(Case):
 
     def test_repair_without_room(self):
         words = ["--length", "10", "--generations", "1000000", "--quiet"]
-        process = start("run", "--output", self.output, *words)
-        while not os.path.exists(self.output):
-            time.sleep(0.01)
+        process = self.begun(start("run", "--output", self.output, *words), self.output)
         process.send_signal(signal.SIGUSR1)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 75)
         self.fill(2000)
         result = run("repair", self.output)
@@ -161,17 +147,6 @@ class Jobs(Case):
             self.good("info", self.output)
         self.assertEqual(run("resume", self.output, "--quiet", "--time-limit", "0.5").status, 75)
 
-    def watching(self, process, ranks):
-        """The ranks, once each of them watches the others."""
-        deadline = time.monotonic() + 60
-        while True:
-            pids = ranks_of(process)
-            if len(pids) == ranks and all(answers_term(pid) for pid in pids):
-                return pids
-            self.assertIsNone(process.poll(), "it ended by itself")
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
-
     def test_dead_rank_of_any_command(self):
         """Those that write no run file tell as well, and leave nothing that stops the next try."""
         chain = "HPHPPHHPHPPHPHHPPHPHHPPHPP"
@@ -189,9 +164,8 @@ class Jobs(Case):
             process = start(*words, "--quiet", "--threads", "1", ranks=3)
             self.addCleanup(self.end, process)
             pids = self.watching(process, 3)
-            while advice == same and not os.path.exists(output + ".checkpoint"):
-                self.assertIsNone(process.poll(), words)
-                time.sleep(0.05)
+            if advice == same:
+                self.begun(process, output + ".checkpoint")
             os.kill(pids[rank], signal.SIGKILL)
             out, err = process.communicate(timeout=PATIENCE_S)
             self.assertEqual((process.returncode, out), (137, ""), words)
@@ -235,7 +209,7 @@ class Jobs(Case):
         result = subprocess.run([os.environ["STARFOLD_MPIEXEC"], "-q", "-np", "3", "sh", "-c", script, self.folder, PROGRAM,
                                  "run", "--config", "run.ini", "--output", self.output],
                                 env={**os.environ, **MPI_ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, timeout=60)
+                                text=True, timeout=PATIENCE_S)
         self.assertEqual((result.returncode, len(result.stderr.splitlines())), (2, 1), result.stderr)
         self.assertIn("starfold: rank 2: --generations is '7' here but '5' on rank 0", result.stderr)
         self.assertFalse(os.path.exists(self.output))
@@ -244,7 +218,7 @@ class Jobs(Case):
         result = subprocess.run([os.environ["STARFOLD_MPIEXEC"], "-q", "-np", "3", "sh", "-c", script, self.folder, PROGRAM,
                                  "run", "--config", "run.ini", "--output", self.output],
                                 env={**os.environ, **MPI_ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, timeout=60)
+                                text=True, timeout=PATIENCE_S)
         self.assertEqual((result.returncode, len(result.stderr.splitlines())), (2, 1), result.stderr)
         self.assertIn("starfold: rank 2: cannot read the configuration 'run.ini'", result.stderr)
 
