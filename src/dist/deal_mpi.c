@@ -5,8 +5,9 @@
  * rank that took several of the hardest at once would be the last. Where the MPI cannot make such a counter (Open MPI
  * between some kinds of nodes), runs are dealt in turn.
  *
- * Inside a rank the threads take parts from a small pool. Only the first thread may call MPI: it fills the pool up to a
- * part for each thread before it turns to a part of its own, so that the others do not wait for it. */
+ * Inside a rank the threads take parts from a small pool, where each goes on in a run of its own. Only the first thread may
+ * call MPI: it fills the pool up to a part for each thread before it turns to a part of its own, so that the others do not
+ * wait for it. */
 #include "dist/deal_mpi.h"
 
 #include <mpi.h>
@@ -31,10 +32,6 @@ struct sf_deal {
     int64_t alone;
 };
 
-typedef struct run {
-    size_t next, end; /* places in the order */
-} run;
-
 typedef struct dealing {
     sf_deal *deal;
     const sf_deal_work *work;
@@ -45,8 +42,8 @@ typedef struct dealing {
     double look_s;    /* when the counter is to be looked at next */
     bool told;        /* that this rank has failed */
     /* the pool and what became of it; guarded by the critical section sf_deal */
-    run *pool; /* room for n_threads + 1 */
-    int n_pool, n_busy;
+    sf_part_pool pool;
+    int n_busy;
     bool over; /* no run will come */
     bool failed;
     size_t failed_part;
@@ -135,13 +132,13 @@ static void note_failure(dealing *d, size_t part, int code, const sf_error *fail
 }
 
 /* Follows the list to this rank's next run; false when there is none. */
-static bool next_run(dealing *d, run *found)
+static bool next_run(dealing *d, size_t *next, size_t *end)
 {
     const size_t size = (size_t)d->deal->comm->size;
     while (d->left > 0) {
         const size_t guided = d->left / (2 * size), n = guided > 1 && !d->work->order ? guided : 1;
-        *found = (run){.next = d->work->plan->n_parts - d->left};
-        found->end = found->next + n;
+        *next = d->work->plan->n_parts - d->left; /* places in the order */
+        *end = *next + n;
         d->left -= n;
         if (d->n_passed++ != d->mine)
             continue;
@@ -158,22 +155,20 @@ static bool next_run(dealing *d, run *found)
 static void fill_pool(dealing *d)
 {
     for (;;) {
-        size_t n = 0;
+        size_t n, next, end;
         bool over;
 #pragma omp critical(sf_deal)
         {
-            for (int i = 0; i < d->n_pool; i++)
-                n += d->pool[i].end - d->pool[i].next;
+            n = sf_part_pool_left(&d->pool);
             over = d->over || d->failed;
         }
         if (over || n >= (size_t)d->work->n_threads)
             return;
-        run found;
-        const bool more = next_run(d, &found);
+        const bool more = next_run(d, &next, &end);
 #pragma omp critical(sf_deal)
         {
             if (more)
-                d->pool[d->n_pool++] = found;
+                sf_part_pool_add(&d->pool, next, end);
             else
                 d->over = true;
         }
@@ -217,18 +212,15 @@ static void tend(dealing *d)
 
 typedef enum pick { PICK_PART, PICK_WAIT, PICK_END } pick;
 
-static pick take(dealing *d, size_t *part)
+/* For a thread that was at *place of the order, or SIZE_MAX. */
+static pick take(dealing *d, size_t *place)
 {
     pick picked = PICK_WAIT;
 #pragma omp critical(sf_deal)
     {
         if (d->failed) {
             picked = PICK_END;
-        } else if (d->n_pool > 0) {
-            *part = d->work->order ? d->work->order[d->pool[0].next] : d->pool[0].next;
-            d->pool[0].next++;
-            if (d->pool[0].next == d->pool[0].end)
-                memmove(d->pool, d->pool + 1, (size_t)--d->n_pool * sizeof *d->pool);
+        } else if (sf_part_pool_take(&d->pool, d->work->order != NULL, *place, place)) {
             d->n_busy++;
             picked = PICK_PART;
         } else if (d->over) {
@@ -277,7 +269,7 @@ static void work_on(dealing *d, size_t partial_bytes)
 {
     const bool first = omp_get_thread_num() == 0;
     uint64_t *partial = malloc(partial_bytes);
-    size_t part = 0;
+    size_t place = SIZE_MAX;
     if (!partial) {
         sf_error err;
         const int code =
@@ -287,11 +279,11 @@ static void work_on(dealing *d, size_t partial_bytes)
     for (;;) {
         if (first)
             tend(d);
-        const pick picked = take(d, &part);
+        const pick picked = take(d, &place);
         if (picked == PICK_END)
             break;
         if (picked == PICK_PART)
-            count_part(d, part, partial);
+            count_part(d, d->work->order ? d->work->order[place] : place, partial);
         else
             nap();
     }
@@ -324,13 +316,13 @@ int sf_deal_run(sf_deal *deal, const sf_deal_work *work, int code, sf_error *err
     dealing d = {.deal = deal, .work = work, .mine = deal->comm->rank};
     if (!code) {
         const size_t rows = work->plan->block < work->plan->n_sequences ? work->plan->block : work->plan->n_sequences;
-        d.pool = malloc(((size_t)work->n_threads + 1) * sizeof *d.pool);
-        if (!d.pool || __builtin_mul_overflow(rows + 1, (size_t)work->n_scores * sizeof(uint64_t), &partial_bytes))
+        code = sf_part_pool_init(&d.pool, work->n_threads, err);
+        if (!code && __builtin_mul_overflow(rows + 1, (size_t)work->n_scores * sizeof(uint64_t), &partial_bytes))
             code = sf_fail(err, SF_ENOMEM, "out of memory for dealing work");
     }
     code = begin(deal, work, code, err);
     if (code || work->plan->n_parts == 0) {
-        free(d.pool);
+        sf_part_pool_free(&d.pool);
         return code;
     }
     d.left = work->plan->n_parts;
@@ -338,7 +330,7 @@ int sf_deal_run(sf_deal *deal, const sf_deal_work *work, int code, sf_error *err
     const int team = d.left < (size_t)work->n_threads ? (int)d.left : work->n_threads;
 #pragma omp parallel num_threads(team)
     work_on(&d, partial_bytes);
-    free(d.pool);
+    sf_part_pool_free(&d.pool);
     if (d.failed && err)
         *err = d.failure;
     return d.failed ? d.failure.code : SF_OK;

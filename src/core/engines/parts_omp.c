@@ -2,7 +2,6 @@
  * apart and added under a lock, which is rare and short beside counting. */
 #include "core/engines/parts_omp.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,72 @@ int sf_plan_complete(sf_plan *plan, size_t n_sequences, sf_error *err)
                        n_sequences, plan->block, plan->parts_per_block);
     return SF_OK;
 }
+
+/* ---- the pool ---- */
+
+int sf_part_pool_init(sf_part_pool *pool, int n_threads, sf_error *err)
+{
+    /* a run that each thread is at, and those that were added */
+    *pool = (sf_part_pool){.run = calloc(2 * (size_t)n_threads + 1, sizeof *pool->run)};
+    return pool->run ? SF_OK : sf_fail(err, SF_ENOMEM, "out of memory for the parts of %d threads", n_threads);
+}
+
+void sf_part_pool_free(sf_part_pool *pool)
+{
+    free(pool->run);
+    *pool = (sf_part_pool){.run = NULL};
+}
+
+void sf_part_pool_add(sf_part_pool *pool, size_t next, size_t end)
+{
+    pool->run[pool->n++] = (sf_part_run){.next = next, .end = end};
+}
+
+size_t sf_part_pool_left(const sf_part_pool *pool)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < pool->n; i++)
+        left += pool->run[i].end - pool->run[i].next;
+    return left;
+}
+
+/* The run to go on with; its owner's, or a new one's, or the longest. */
+static size_t choose_run(const sf_part_pool *pool, bool in_order, size_t last)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < pool->n && !in_order; i++) {
+        const sf_part_run *r = &pool->run[i], *b = &pool->run[best];
+        if (last != SIZE_MAX && r->owned && r->next == last + 1)
+            return i;
+        if (r->owned != b->owned ? !r->owned : r->end - r->next > b->end - b->next)
+            best = i;
+    }
+    return best;
+}
+
+bool sf_part_pool_take(sf_part_pool *pool, bool in_order, size_t last, size_t *place)
+{
+    if (pool->n == 0)
+        return false;
+    const size_t chosen = choose_run(pool, in_order, last);
+    sf_part_run *r = &pool->run[chosen];
+    const size_t left = r->end - r->next;
+    if (!in_order && r->owned && left > 1 && (last == SIZE_MAX || r->next != last + 1)) {
+        const sf_part_run half = {.next = r->next + left / 2, .end = r->end, .owned = true};
+        r->end = half.next;
+        r = &pool->run[pool->n++];
+        *r = half;
+    }
+    r->owned = true;
+    *place = r->next++;
+    if (r->next == r->end) {
+        const size_t i = (size_t)(r - pool->run);
+        memmove(r, r + 1, (--pool->n - i) * sizeof *r);
+    }
+    return true;
+}
+
+/* ---- the work ---- */
 
 typedef struct run {
     const sf_plan *plan;
@@ -75,6 +140,19 @@ static void run_part(run *r, size_t part, uint64_t *scratch)
     }
 }
 
+/* The next place for a thread that was at *place; false when all are taken, or one has failed. */
+static bool take_place(run *r, sf_part_pool *pool, bool in_order, size_t *place)
+{
+    bool failed, taken = false;
+#pragma omp atomic read
+    failed = r->failed;
+    if (!failed) {
+#pragma omp critical(sf_parts_pool)
+        taken = sf_part_pool_take(pool, in_order, *place, place);
+    }
+    return taken;
+}
+
 int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_threads, const volatile int *stop,
                  sf_part_evaluate evaluate, const void *context, uint64_t *histograms, sf_error *err)
 {
@@ -97,6 +175,12 @@ int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_t
     } else {
         scratch_bytes = 0;
     }
+    sf_part_pool pool;
+    const int status = sf_part_pool_init(&pool, team, err);
+    if (status != SF_OK)
+        return status;
+    if (n_parts > 0)
+        sf_part_pool_add(&pool, 0, n_parts);
 #pragma omp parallel num_threads(team)
     {
         uint64_t *scratch = pieces ? malloc(scratch_bytes) : NULL;
@@ -105,16 +189,12 @@ int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_t
             sf_fail(&no_memory, SF_ENOMEM, "no memory for the histograms of a thread (%zu bytes)", scratch_bytes);
             note_failure(&r, 0, &no_memory);
         }
-#pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < n_parts; i++) {
-            bool failed;
-#pragma omp atomic read
-            failed = r.failed;
-            if (!failed)
-                run_part(&r, order ? order[i] : i, scratch);
-        }
+        size_t place = SIZE_MAX;
+        while (take_place(&r, &pool, order != NULL, &place))
+            run_part(&r, order ? order[place] : place, scratch);
         free(scratch);
     }
+    sf_part_pool_free(&pool);
     if (r.failed) {
         if (err)
             *err = r.failure;
