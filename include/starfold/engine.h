@@ -19,6 +19,7 @@ extern "C" {
 
 struct sf_map_table; /* core/contacts/map_table.h, not installed */
 struct sf_table;     /* core/engines/table.h, not installed */
+struct sf_aside;     /* core/engines/aside.h, not installed */
 
 typedef struct sf_engine_options {
     const char *engine;       /* "auto", or a name of sf_engine_names() */
@@ -69,6 +70,17 @@ sf_engine_speed sf_engine_calibrate(void);
 /* Takes these for measured: estimates of this process go by them. Before it opens or chooses an engine. */
 void sf_engine_set_speed(sf_engine_speed speed);
 
+/* Pieces of work that a team shares. */
+typedef struct sf_team_work {
+    size_t n;
+    void (*run)(void *context, size_t i); /* any piece, on any thread of any rank; begun in ascending order */
+    bool (*enough)(void *context);        /* no piece after those that this rank has run is needed */
+    uint64_t (*cost)(void *context);      /* of the pieces this rank has run; grows */
+    uint64_t limit;                       /* of the ranks' costs together: past it no further piece is begun */
+    void *context;
+    int n_threads;
+} sf_team_work;
+
 /* Processes that evaluate the same part at the same time and share what is long in it; each gets the whole answer. Of
  * the engines "bound" knows teams; the others do without. */
 typedef struct sf_team {
@@ -78,6 +90,8 @@ typedef struct sf_team {
     int (*agree)(void *context, int code, sf_error *err);
     /* Collective: everyone's n bytes, joined by OR, everywhere. */
     int (*join)(void *context, size_t n, void *bytes, sf_error *err);
+    /* Collective: runs the pieces, each on one rank, as ranks come free. The same code everywhere. */
+    int (*share)(void *context, const sf_team_work *work, sf_error *err);
 } sf_team;
 
 typedef struct sf_plan {
@@ -86,6 +100,8 @@ typedef struct sf_plan {
     size_t parts_per_block; /* >= 1 */
     size_t n_parts;         /* ceil(n_sequences / block) * parts_per_block */
     const struct sf_team *team; /* others that evaluate the same parts with us; NULL: none */
+    struct sf_aside *aside;     /* an engine may leave a part unfinished, its partial untouched, and keep it here; NULL: no */
+    const struct sf_aside_part *begun; /* what was done of the part to be evaluated now, which has all threads; NULL: nothing */
 } sf_plan;
 
 typedef struct sf_engine sf_engine; /* an opened engine; constant afterwards, shared between threads */

@@ -6,6 +6,7 @@
 #ifndef SF_DIST_DEAL_MPI_H
 #define SF_DIST_DEAL_MPI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,16 @@ typedef struct sf_deal_work {
 
     /* Gets a counted part; called by any thread, several at a time. A code ends the dealing. */
     int (*take)(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err);
+
+    /* Where a part may be given back instead of being counted (aside.h), when a thread or rank has nothing left to do;
+     * NULL: nowhere. Emptied by the caller. */
+    struct sf_aside *aside;
+
+    /* Where a part may make later ones needless (in `order`, which must then be there): then ranks take no further
+     * parts, but count those they have taken. All NULL or 0: all are needed. Called as `between` is. */
+    bool (*enough)(void *taker);   /* did one that this rank has counted? */
+    uint64_t (*cost)(void *taker); /* of those this rank has counted; grows */
+    uint64_t cost_limit;           /* past it, with the costs of all ranks, there is enough */
 
     /* Called by the thread that may call MPI, between parts and while it waits for other threads. A code ends the
      * dealing. May be NULL. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/engines/aside.h"
 #include "dist/together_mpi.h"
 #include "dist/wait_mpi.h"
 
@@ -242,13 +243,6 @@ static int between(void *taker, sf_error *err)
     return code;
 }
 
-/* On rank 0: a part that all ranks have counted. */
-static int take_together(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err)
-{
-    int code = take_part(taker, part, first, count, partial, err);
-    return code ? code : between(taker, err);
-}
-
 /* All parts that were counted, by whom ever, come to rank 0. */
 static int settle(sharing *s, int code, sf_error *err)
 {
@@ -323,6 +317,7 @@ static int run_shards(const sf_comm *comm, sf_tally *tally, const sf_share_work 
 int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_share_work *work, int code,
                  sf_error *err)
 {
+    sf_aside aside = {0};
     sharing s = {.comm = comm, .tally = tally, .work = work, .request = MPI_REQUEST_NULL};
     sf_deal_work dealt = {.plan = &tally->plan,
                           .n_scores = tally->n_scores,
@@ -331,6 +326,7 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
                           .evaluate = evaluate_part,
                           .context = work,
                           .take = take_part,
+                          .aside = &aside,
                           .between = between,
                           .taker = &s};
     uint8_t *done = NULL;
@@ -343,20 +339,23 @@ int sf_share_run(sf_deal *deal, const sf_comm *comm, sf_tally *tally, const sf_s
     if (code)
         goto out;
     dealt.done = done;
-    if (sf_together_pays(comm, tally, work->engine)) {
-        code = sf_together_run(comm, tally, work, done, take_together, &s, err);
+    if (sf_together_pays(comm, &tally->plan, work->engine)) {
+        code = sf_together_run(deal, comm, &dealt, NULL, err);
     } else {
         code = sf_engine_order(work->engine, &tally->plan, work->sequences, &order, err);
         dealt.order = order;
         code = settle(&s, sf_deal_run(deal, &dealt, code, err), err);
+        code = sf_comm_agree(comm, code, err);
+        if (!code)
+            code = sf_together_run(deal, comm, &dealt, &aside, err);
     }
-    code = sf_comm_agree(comm, code, err);
     if (!code)
         code = sf_comm_broadcast(comm, tally->plan.n_sequences * (size_t)tally->n_scores * sizeof(uint64_t),
                                  tally->histograms, err);
     if (!code)
         code = check_all(tally, work->engine, err); /* the same counts everywhere, so the same answer */
 out:
+    sf_aside_free(&aside);
     free(order);
     free(done);
     free(s.out.word);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dist/deal_mpi.h"
+#include "core/engines/aside.h"
+#include "dist/together_mpi.h"
 #include "dist/wait_mpi.h"
 
 struct sf_shared_evaluation {
@@ -188,6 +189,7 @@ static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes
 {
     job j = {.puzzle = s->puzzle, .genomes = genomes, .histograms = histograms};
     size_t *order = NULL;
+    sf_aside aside = {0};
     sf_deal_work work = {.plan = &j.plan,
                          .n_scores = s->puzzle->n_scores,
                          .n_threads = s->n_threads,
@@ -195,6 +197,7 @@ static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes
                          .evaluate = evaluate_part,
                          .context = &j,
                          .take = take_part,
+                         .aside = &aside,
                          .taker = &j};
     int code;
     if (s->puzzle->partial) { /* each rank counts all of it on its shard */
@@ -204,7 +207,10 @@ static int count_batch(sf_shared_evaluation *s, size_t n, const uint8_t *genomes
         if (!code && s->puzzle->kind->order)
             code = s->puzzle->kind->order(s->puzzle->instance, &j.plan, genomes, &order, err);
         work.order = order;
-        code = sf_deal_run(s->deal, &work, code, err);
+        code = sf_comm_agree(s->comm, sf_deal_run(s->deal, &work, code, err), err);
+        if (!code)
+            code = sf_together_run(s->deal, s->comm, &work, &aside, err);
+        sf_aside_free(&aside);
         free(order);
     }
     code = sf_comm_agree(s->comm, code, err);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/engines/aside.h"
 #include "dist/share_mpi.h"
+#include "dist/together_mpi.h"
 #include "test_main.h"
 
 static sf_comm comm;
@@ -159,6 +161,137 @@ static void test_different_plans(void)
     CU_ASSERT_EQUAL(code, comm.size > 1 ? SF_ECHECK : 0);
 }
 
+/* ---- parts given back, and parts that are not needed ---- */
+
+enum { N_PARTS = 60, GIVEN_BACK = 7 };
+
+static int evaluate_or_keep(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
+{
+    const uint32_t mark = (uint32_t)part + 100;
+    (void)context;
+    if (plan->aside && part % GIVEN_BACK == 3) {
+        (void)plan->aside->wanted(plan->aside->context);
+        return sf_aside_keep(plan->aside, part, sizeof mark, &mark, err);
+    }
+    if (part % GIVEN_BACK == 3 && plan->begun &&
+        (plan->begun->part != part || plan->begun->n_bytes != sizeof mark ||
+         memcmp(plan->begun->bytes, &mark, sizeof mark) != 0))
+        return sf_fail(err, SF_ECHECK, "part %zu is taken up as another", part);
+    partial[0] += part + 1;
+    return 0;
+}
+
+static void test_given_back(void)
+{
+    for (int n_threads = 1; n_threads <= 3; n_threads++) {
+        bench b = {.failing = SIZE_MAX};
+        sf_aside aside = {0};
+        sf_error err = {0};
+        b.plan = (sf_plan){.n_sequences = N_PARTS, .block = 1, .parts_per_block = 1, .n_parts = N_PARTS};
+        const sf_deal_work work = {.plan = &b.plan,
+                                   .n_scores = 1,
+                                   .n_threads = n_threads,
+                                   .evaluate = evaluate_or_keep,
+                                   .take = take,
+                                   .taker = &b,
+                                   .aside = &aside};
+        sum = 0;
+        CU_ASSERT_EQUAL(sf_comm_agree(&comm, sf_deal_run(deal, &work, 0, &err), &err), 0);
+        CU_ASSERT_EQUAL(sf_together_run(deal, &comm, &work, &aside, &err), 0);
+        uint64_t n_kept = aside.n;
+        CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &n_kept, &err), 0);
+        CU_ASSERT_EQUAL(n_kept, comm.size > 1 || n_threads > 1 ? (N_PARTS + GIVEN_BACK - 4) / GIVEN_BACK : 0);
+        CU_ASSERT_EQUAL(sf_comm_sum(&comm, 1, &sum, &err), 0);
+        CU_ASSERT_EQUAL(sum, N_PARTS * (N_PARTS + 1) / 2);
+        sf_aside_free(&aside);
+    }
+}
+
+typedef struct until {
+    size_t success; /* the part that makes later ones needless */
+    uint64_t limit; /* of parts that may be counted */
+    uint64_t n_run;
+    bool met;
+    uint8_t ran[N_PARTS];
+} until;
+
+static int run_until(const void *context, const sf_plan *plan, size_t part, uint64_t *partial, sf_error *err)
+{
+    (void)context;
+    (void)plan;
+    (void)err;
+    partial[0] = part + 1;
+    return 0;
+}
+
+static int take_until(void *taker, size_t part, size_t first, size_t count, const uint64_t *partial, sf_error *err)
+{
+    until *u = taker;
+    (void)first;
+    (void)count;
+    (void)partial;
+    (void)err;
+#pragma omp critical(test_until)
+    {
+        u->ran[part]++;
+        u->n_run++;
+        u->met = u->met || part >= u->success;
+    }
+    return 0;
+}
+
+static bool is_met(void *taker)
+{
+    const until *u = taker;
+    bool met;
+#pragma omp critical(test_until)
+    met = u->met;
+    return met;
+}
+
+static uint64_t n_run(void *taker)
+{
+    const until *u = taker;
+    uint64_t n;
+#pragma omp critical(test_until)
+    n = u->n_run;
+    return n;
+}
+
+/* Every part up to the one that is enough is counted once; the same for a limit of the cost. */
+static void test_enough(void)
+{
+    size_t order[N_PARTS];
+    const sf_plan plan = {.n_sequences = N_PARTS, .block = 1, .parts_per_block = 1, .n_parts = N_PARTS};
+    for (size_t i = 0; i < N_PARTS; i++)
+        order[i] = i;
+    for (int i = 0; i < 6; i++) {
+        until u = {.success = i % 2 ? 20 : SIZE_MAX, .limit = i % 2 ? UINT64_MAX : 30};
+        const sf_deal_work work = {.plan = &plan,
+                                   .order = order,
+                                   .n_scores = 1,
+                                   .n_threads = 1 + i / 2,
+                                   .evaluate = run_until,
+                                   .take = take_until,
+                                   .enough = is_met,
+                                   .cost = n_run,
+                                   .cost_limit = u.limit,
+                                   .taker = &u};
+        sf_error err = {0};
+        CU_ASSERT_EQUAL(sf_comm_agree(&comm, sf_deal_run(deal, &work, 0, &err), &err), 0);
+        uint64_t ran[N_PARTS], n_all = 0;
+        for (size_t part = 0; part < N_PARTS; part++)
+            ran[part] = u.ran[part];
+        CU_ASSERT_EQUAL(sf_comm_sum(&comm, N_PARTS, ran, &err), 0);
+        for (size_t part = 0; part < N_PARTS; part++) {
+            CU_ASSERT(part > 20 || ran[part] == 1);
+            CU_ASSERT(ran[part] <= 1);
+            n_all += ran[part];
+        }
+        CU_ASSERT(i % 2 || n_all > 30);
+    }
+}
+
 /* ---- sharing: what rank 0 knows ---- */
 
 static sf_problem problem;
@@ -240,6 +373,40 @@ static void test_share_failures(void)
     sf_engine_close(engine);
 }
 
+/* Chains by engine bound, one of them long: dealt out, given back and shared, and each by all from the start. */
+static void test_share_bound(void)
+{
+    enum { LENGTH = 36, N = 9 };
+    static const char hard[] = "HHPPHPHHPHPHPHHHHPHHHHHPHHPHHHPHPPPH";
+    uint8_t batch[N * LENGTH];
+    uint64_t *wanted, *histograms, random = test_seed();
+    sf_engine_options options;
+    sf_engine *engine = NULL;
+    sf_error err = {0};
+    sf_problem_init(&problem, sf_lattice_find("square"), sf_score_model_find("hp"), LENGTH, &err);
+    for (size_t i = 0; i < sizeof batch; i++)
+        batch[i] = test_random(&random) % 3 > 0;
+    CU_ASSERT_EQUAL(sf_sequence_parse(&problem, hard, batch + 7 * LENGTH, &err), 0);
+    sf_engine_options_init(&options);
+    options.engine = "bound";
+    options.top_counts = 0;
+    options.node_limit = 2000000;
+    CU_ASSERT_EQUAL_FATAL(sf_engine_open(&engine, &problem, &options, N, &err), 0);
+    const size_t n_scores = (size_t)problem.n_scores;
+    wanted = calloc(N * n_scores, sizeof *wanted);
+    histograms = calloc(N * n_scores, sizeof *histograms);
+    CU_ASSERT_EQUAL(sf_engine_histograms(engine, N, batch, wanted, &err), 0);
+    for (size_t first = 0; first < N; first += 7) { /* the last two are fewer than two for each of two ranks */
+        CU_ASSERT_EQUAL(sf_share_histograms(&comm, engine, problem.n_scores, N - first, batch + first * LENGTH, 1,
+                                            histograms, NULL, NULL, &err),
+                        0);
+        CU_ASSERT_EQUAL(memcmp(histograms, wanted + first * n_scores, (N - first) * n_scores * sizeof *wanted), 0);
+    }
+    free(wanted);
+    free(histograms);
+    sf_engine_close(engine);
+}
+
 static void test_open(void)
 {
     sf_error err;
@@ -292,7 +459,10 @@ const test_case test_cases[] = {{"open", test_open},
                                 {"a failure ends it everywhere", test_failure},
                                 {"a stop ends it everywhere", test_stop},
                                 {"plans that differ", test_different_plans},
+                                {"parts given back are shared", test_given_back},
+                                {"no more than is needed", test_enough},
                                 {"what is counted comes together on rank 0", test_share},
+                                {"chains by engine bound", test_share_bound},
                                 {"a failure on rank 0 ends the work", test_share_failures},
                                 {"what is left", test_share_left},
                                 {"close", test_close},

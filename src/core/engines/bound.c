@@ -3,7 +3,12 @@
 
 #include <stdlib.h>
 
+#include "core/engines/aside.h"
+#include "core/engines/bound_journal.h"
 #include "core/engines/engine_ops.h"
+
+/* Budget of a tree that is worth being given back: some 0.1 s. To take a sequence up again costs a tenth of that. */
+enum { GIVE_BACK_NODES = 200000 };
 
 typedef struct bound_state {
     const sf_problem *problem;
@@ -53,17 +58,33 @@ static int evaluate(const void *state, const sf_plan *plan, const uint8_t *seque
     size_t first, count;
     uint64_t histogram[SF_SCORES_MAX];
     sf_bound_result result;
+    bound_journal journal = {0};
     const sf_bound_options options = {
         .node_limit = b->options->node_limit,
         .top_counts = b->options->top_counts,
-        .n_threads = plan->n_parts == 1 || plan->team ? b->options->n_threads : 1,
+        .n_threads = plan->n_parts == 1 || plan->team || plan->begun ? b->options->n_threads : 1,
         .stop = b->options->stop,
         .team = plan->team,
+        .journal = plan->aside || plan->begun ? &journal : NULL,
     };
+    if (plan->begun) {
+        journal.begun = (const bound_note *)(const void *)plan->begun->bytes;
+        journal.n_begun = plan->begun->n_bytes / sizeof(bound_note);
+    } else if (plan->aside) {
+        journal.wanted = plan->aside->wanted;
+        journal.context = plan->aside->context;
+        journal.least_nodes = GIVE_BACK_NODES;
+    }
     sf_plan_part(plan, part, &first, &count);
     sf_error why = {0};
     int status =
         sf_bound_solve(b->problem, sequences + first * (size_t)b->problem->length, &options, histogram, &result, &why);
+    if (journal.given_back) {
+        status = sf_aside_keep(plan->aside, part, journal.n * sizeof *journal.note, journal.note, err);
+        sf_bound_journal_free(&journal);
+        return status;
+    }
+    sf_bound_journal_free(&journal);
     if (status == SF_ESTOPPED && b->options->keep_stopped)
         status = SF_OK;
     else if (status != SF_OK && err)

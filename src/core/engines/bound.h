@@ -16,6 +16,7 @@ typedef struct sf_bound_options {
     int n_threads;            /* >= 1; never changes what is found */
     const volatile int *stop; /* NULL: never */
     const sf_team *team;      /* others that solve the same sequence with the same options; NULL: none */
+    struct bound_journal *journal; /* what was done before, and what is done now, for a search that may be given back; NULL */
 } sf_bound_options;
 
 typedef struct sf_bound_result {
@@ -29,7 +30,7 @@ typedef struct sf_bound_result {
  * reachable scores, SF_COUNT_SOME at other reachable ones, 0 where no conformation has the score, SF_COUNT_UNKNOWN
  * where the limit left it open. The same for any number of threads, any team and every instruction set; collective over
  * a team. Models other than hp get the one bound that holds for all weights, on one thread. SF_ESTOPPED: then all is
- * filled in likewise, as far as it was proven. SF_ENOMEM. */
+ * filled in likewise, as far as it was proven; also when the search was given back. SF_ENOMEM. */
 int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_bound_options *options,
                    uint64_t *histogram, sf_bound_result *result, sf_error *err);
 

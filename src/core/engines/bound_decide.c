@@ -16,6 +16,9 @@ enum {
     FINALISTS = 2,      /* ... until so few are left */
     WORTH_MORE = 60000, /* nodes of a tree for which schedules are compared once more ... */
     MORE_PROBES = 4,    /* ... with so many times the paths */
+    TASKS_LEAST = 192,  /* into which a tree is cut ... */
+    TASKS_MOST = 2048,  /* ... a large one into more: of a few, one may be a good part of the whole */
+    TASK_NODES = 16384, /* of the budget, for a task */
     PIECE_NODES = 4000  /* for the best score of a piece of the chain */
 };
 
@@ -55,15 +58,32 @@ bound_search sf_bound_question(const bound_solver *solver, bound_goal goal, int 
 typedef struct candidate {
     int seed;
     uint64_t estimate; /* sum over the paths walked */
+    uint64_t visited;  /* nodes looked at */
 } candidate;
 
 /* Adds the paths first..first+n_probes-1 to the candidate's. */
-static void probe(bound_solver *solver, const bound_search *question, candidate *c, int first, int n_probes,
-                  uint64_t *n_visited)
+static void probe(const bound_solver *solver, const bound_search *question, candidate *c, int first, int n_probes)
 {
+    bound_schedule schedule;
     bound_search search = *question;
-    sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, c->seed);
-    c->estimate = plus(c->estimate, solver->kernel->probe(&search, first, n_probes, n_visited));
+    search.schedule = &schedule;
+    sf_bound_schedule_init(&schedule, &solver->chain, 0, solver->chain.length - 1, c->seed);
+    c->estimate = plus(c->estimate, solver->kernel->probe(&search, first, n_probes, &c->visited));
+}
+
+/* The same for n candidates; each rank of a team takes its share of them. */
+static int probe_all(const bound_solver *solver, const bound_search *question, candidate *list, int n, int first,
+                     int n_probes, sf_error *err)
+{
+    const sf_team *team = solver->team;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(solver->n_threads) if (solver->n_threads > 1)
+    for (int i = 0; i < n; i++) {
+        if (team && i % team->size != team->rank)
+            list[i] = (candidate){0};
+        else
+            probe(solver, question, &list[i], first, n_probes);
+    }
+    return team ? team->join(team->context, (size_t)n * sizeof *list, list, err) : SF_OK;
 }
 
 /* By estimate, then by seed. */
@@ -80,18 +100,20 @@ static void sort(candidate *c, int n)
     }
 }
 
-/* Leaves the most promising schedule in the solver and returns the nodes its tree may have. In each round all that are
+/* Leaves the most promising schedule in the solver; *estimate: the nodes its tree may have. In each round all that are
  * left walk as many paths; the better ones go on to the next. */
-static uint64_t choose_schedule(bound_solver *solver, const bound_search *question, int n_probes)
+static int choose_schedule(bound_solver *solver, const bound_search *question, int n_probes, uint64_t *estimate,
+                           sf_error *err)
 {
     candidate list[SF_LENGTH_MAX];
-    int n = solver->chain.length - 1, n_walked = 0;
-    uint64_t visited = 0;
+    const int n_all = solver->chain.length - 1;
+    int n = n_all, n_walked = 0;
     for (int seed = 0; seed < n; seed++)
         list[seed] = (candidate){.seed = seed};
     for (;; n_probes *= ROUND_SHARE) {
-        for (int i = 0; i < n; i++)
-            probe(solver, question, &list[i], n_walked, n_probes, &visited);
+        int status = probe_all(solver, question, list, n, n_walked, n_probes, err);
+        if (status != SF_OK)
+            return status;
         n_walked += n_probes;
         sort(list, n);
         if (n <= FINALISTS)
@@ -99,11 +121,20 @@ static uint64_t choose_schedule(bound_solver *solver, const bound_search *questi
         n = n / ROUND_SHARE > FINALISTS ? n / ROUND_SHARE : FINALISTS;
     }
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, list[0].seed);
-    solver->nodes = plus(solver->nodes, visited);
-    return list[0].estimate / (uint64_t)n_walked;
+    for (int i = 0; i < n_all; i++)
+        solver->nodes = plus(solver->nodes, list[i].visited);
+    *estimate = list[0].estimate / (uint64_t)n_walked;
+    return SF_OK;
 }
 
 /* ---- the question ---- */
+
+static int tasks_wanted(uint64_t budget)
+{
+    if (budget / TASK_NODES >= TASKS_MOST)
+        return TASKS_MOST;
+    return budget / TASK_NODES <= TASKS_LEAST ? TASKS_LEAST : (int)(budget / TASK_NODES);
+}
 
 /* Counts what was found by tasks: from the task that found it on. */
 static int count_on(bound_solver *solver, bound_search *answer, sf_error *err)
@@ -111,7 +142,7 @@ static int count_on(bound_solver *solver, bound_search *answer, sf_error *err)
     const bound_success *s = &solver->success;
     const bound_search question = sf_bound_question(solver, BOUND_COUNT, s->target, s->ceiling, UINT64_MAX);
     sf_bound_schedule_init(&solver->schedule, &solver->chain, 0, solver->chain.length - 1, s->seed);
-    int status = sf_bound_tasks_run(solver, &question, s->task, answer, err);
+    int status = sf_bound_tasks_run(solver, &question, s->n_tasks, s->task, answer, err);
     solver->nodes += answer->nodes;
     return status;
 }
@@ -132,16 +163,20 @@ int sf_bound_decide(bound_solver *solver, bound_goal goal, int target, int ceili
         if ((answer->outcome != BOUND_LIMIT && answer->outcome != BOUND_LARGE) || solver->nodes >= solver->node_limit)
             break;
         bound_search question = sf_bound_question(solver, goal, target, ceiling, 0);
-        uint64_t estimate = choose_schedule(solver, &question, n_probes);
-        if (estimate > WORTH_MORE) {
+        uint64_t estimate;
+        status = choose_schedule(solver, &question, n_probes, &estimate, err);
+        if (status == SF_OK && estimate > WORTH_MORE) {
             n_probes *= MORE_PROBES;
-            estimate = choose_schedule(solver, &question, n_probes);
+            status = choose_schedule(solver, &question, n_probes, &estimate, err);
         }
+        if (status != SF_OK)
+            break;
         budget = times(budget > estimate ? budget : estimate, BUDGET_FACTOR);
         question = sf_bound_question(solver, goal, target, ceiling, budget);
-        status = sf_bound_tasks_run(solver, &question, 0, answer, err);
+        const int n_tasks = tasks_wanted(budget);
+        status = sf_bound_tasks_run(solver, &question, n_tasks, 0, answer, err);
         if (goal == BOUND_FIND && answer->outcome == BOUND_DONE && answer->found)
-            solver->success = (bound_success){true, solver->schedule.seed, target, ceiling, answer->number};
+            solver->success = (bound_success){true, solver->schedule.seed, target, ceiling, n_tasks, answer->number};
     }
     if (answer->outcome == BOUND_LARGE)
         answer->outcome = BOUND_LIMIT;

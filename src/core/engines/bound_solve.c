@@ -203,6 +203,7 @@ int sf_bound_solve(const sf_problem *problem, const uint8_t *elements, const sf_
         return sf_bound_weights_solve(problem, elements, options, histogram, result, err);
     sf_bound_solver_init(&solver, problem->lattice, problem->length, elements, node_limit, options->n_threads,
                          options->stop, options->team);
+    solver.journal = options->journal;
     begin(&s, problem);
     int status = search_best(&s, node_limit);
     if (status == SF_OK)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/engines/aside.h"
+
 void sf_plan_part(const sf_plan *plan, size_t part, size_t *first, size_t *count)
 {
     *first = part / plan->parts_per_block * plan->block;
@@ -96,6 +98,8 @@ typedef struct run {
     sf_part_evaluate evaluate;
     const void *context;
     uint64_t *histograms;
+    sf_aside aside;
+    bool idle; /* a thread has found no part left */
     /* the lowest part that failed, and how; guarded by the critical section, `failed` also read without */
     bool failed;
     size_t failed_part;
@@ -115,7 +119,16 @@ static void note_failure(run *r, size_t part, const sf_error *failure)
     }
 }
 
-static void run_part(run *r, size_t part, uint64_t *scratch)
+static bool somebody_idle(void *context)
+{
+    const run *r = context;
+    bool idle;
+#pragma omp atomic read
+    idle = r->idle;
+    return idle;
+}
+
+static void run_part(run *r, const sf_plan *plan, size_t part, uint64_t *scratch)
 {
     size_t first, count;
     sf_error err = {0};
@@ -127,7 +140,7 @@ static void run_part(run *r, size_t part, uint64_t *scratch)
     if (r->stop && *r->stop)
         status = sf_fail(&err, SF_ESTOPPED, "stopped while histograms were counted");
     else
-        status = r->evaluate(r->context, r->plan, part, partial, &err);
+        status = r->evaluate(r->context, plan, part, partial, &err);
     if (status == SF_OK && partial != rows) {
 #pragma omp critical(sf_parts_sum)
         status = sf_counts_add(count * r->n_scores, rows, partial);
@@ -153,6 +166,16 @@ static bool take_place(run *r, sf_part_pool *pool, bool in_order, size_t *place)
     return taken;
 }
 
+/* What was given back, one part after the other, each with all threads. */
+static void run_aside(run *r)
+{
+    sf_plan plan = *r->plan;
+    for (size_t i = 0; i < r->aside.n && !r->failed; i++) {
+        plan.begun = &r->aside.parts[i];
+        run_part(r, &plan, plan.begun->part, NULL);
+    }
+}
+
 int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_threads, const volatile int *stop,
                  sf_part_evaluate evaluate, const void *context, uint64_t *histograms, sf_error *err)
 {
@@ -167,6 +190,11 @@ int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_t
     /* No more threads than parts: a part alone may have threads of its own, and inside a team it would not get them. */
     const int team = n_parts < (size_t)n_threads ? (int)n_parts + (n_parts == 0) : n_threads;
     size_t scratch_bytes;
+    sf_plan alone = *plan; /* one thread a part */
+    r.aside = (sf_aside){.wanted = somebody_idle, .context = &r};
+    r.idle = team < n_threads;
+    if (n_threads > 1 && n_parts > 1 && !pieces)
+        alone.aside = &r.aside;
     memset(histograms, 0, plan->n_sequences * (size_t)n_scores * sizeof *histograms);
     if (pieces) {
         size_t rows = plan->block < plan->n_sequences ? plan->block : plan->n_sequences;
@@ -191,10 +219,14 @@ int sf_parts_run(const sf_plan *plan, const size_t *order, int n_scores, int n_t
         }
         size_t place = SIZE_MAX;
         while (take_place(&r, &pool, order != NULL, &place))
-            run_part(&r, order ? order[place] : place, scratch);
+            run_part(&r, &alone, order ? order[place] : place, scratch);
+#pragma omp atomic write
+        r.idle = true;
         free(scratch);
     }
     sf_part_pool_free(&pool);
+    run_aside(&r);
+    sf_aside_free(&r.aside);
     if (r.failed) {
         if (err)
             *err = r.failure;
