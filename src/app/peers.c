@@ -3,10 +3,14 @@
  * handlers.
  *
  * mpirun sends SIGCONT, a second later SIGTERM, and SIGKILL close behind that, too close for a rank that waits for its
- * core. So SIGCONT is the time to look, and SIGTERM (srun) the second one. */
+ * core. So SIGCONT is the time to look, and SIGTERM (srun) the second one.
+ *
+ * A rank that leaves by itself hushes the others before. But that signal and the launcher's may be taken by two threads at
+ * once, in no order: so who sees a peer gone waits for a moment before it tells. */
 #include "app/peers.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +18,11 @@
 
 #include "app/launch.h"
 
-enum { PEERS_MAX = 1024 };
+enum { PEERS_MAX = 1024, HUSH_MS = 200 };
 
 static struct {
     volatile sig_atomic_t n; /* 0: nobody is watched */
-    volatile sig_atomic_t told;
+    volatile sig_atomic_t told, waited;
     int own;                 /* rank */
     int rank[PEERS_MAX];     /* in their order */
     pid_t pid[PEERS_MAX];
@@ -131,7 +135,11 @@ int sf_peers_tell_gone(void)
         if (alive && peers.rank[i] < peers.own)
             first = false;
     }
-    if (gone >= 0 && first) {
+    if (gone >= 0 && first && !peers.waited) {
+        peers.waited = 1; /* SIGTERM may come meanwhile, with SIGKILL close behind: that is told of at once */
+        poll(NULL, 0, HUSH_MS);
+    }
+    if (gone >= 0 && first && peers.n > 0) {
         size_t size = sizeof before - 1, more = strlen(peers.after);
         memcpy(line, before, size);
         size += add_number(line + size, gone);

@@ -53,6 +53,9 @@ static void on_signal(int number)
     clock_gettime(CLOCK_MONOTONIC, &now);
     double since = (double)(now.tv_sec - first_signal.tv_sec) + 1e-9 * (double)(now.tv_nsec - first_signal.tv_nsec);
     if (seen_signal && since > SECOND_SIGNAL_S) {
+        static int leaving; /* signals may come to two threads at once */
+        if (__atomic_exchange_n(&leaving, 1, __ATOMIC_SEQ_CST))
+            return;
         sf_peers_hush();
         ssize_t told = write(STDERR_FILENO, farewell, (size_t)farewell_size);
         _exit(told < 0 ? 1 : sf_error_status(SF_ESTOPPED)); /* the last checkpoint holds */

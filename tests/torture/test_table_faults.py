@@ -71,7 +71,7 @@ class TableFaults(Faulty):
 
     def test_cache(self):
         cache = os.path.join(self.work, "cache")
-        words = ["census", "--length", LENGTH, "--table-cache", cache, "--threads", "1"]
+        words = ["census", "--length", LENGTH, "--table-cache", cache, "--threads", "1", "--quiet"]
         output = os.path.join(cache, f"square-{LENGTH}-HP-v1.h5")
         self.try_all("ENOSPC", 3, words, output, sticky=True)
         self.try_all("kill", 3, words, output)
