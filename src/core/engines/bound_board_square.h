@@ -15,6 +15,9 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
+#if defined(__AVX512VBMI2__) && defined(__AVX512VPOPCNTDQ__)
+#define BOARD_PAIRS /* two boards fit a register: bound_board_pair.h */
+#endif
 
 #include "core/engines/bound_kernel.h"
 
@@ -90,11 +93,38 @@ static inline int board_count_two(board a, board b)
 #endif
 }
 
+/* Turns each row by k, a constant. */
+static inline board board_turn_rows(board b, int k)
+{
+#ifdef __AVX512VBMI2__
+    const __m256i rows = (__m256i)b;
+    switch (k) {
+    case 1:
+        return (board)_mm256_shldi_epi16(rows, rows, 1);
+    case 2:
+        return (board)_mm256_shldi_epi16(rows, rows, 2);
+    case 4:
+        return (board)_mm256_shldi_epi16(rows, rows, 4);
+    case 8:
+        return (board)_mm256_shldi_epi16(rows, rows, 8);
+    case 12:
+        return (board)_mm256_shldi_epi16(rows, rows, 12);
+    case 14:
+        return (board)_mm256_shldi_epi16(rows, rows, 14);
+    case 15:
+        return (board)_mm256_shldi_epi16(rows, rows, 15);
+    default:
+        break;
+    }
+#endif
+    return (board)((b << k) | (b >> (16 - k)));
+}
+
 /* Moves all sites k steps along an axis: forwards (k > 0) or backwards. k is a constant. */
 static inline board board_forward(board b, int axis, int k)
 {
     if (axis == 0)
-        return (board)((b << k) | (b >> (16 - k)));
+        return board_turn_rows(b, k);
     switch (k) {
     case 1:
         return __builtin_shufflevector(b, b, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
@@ -158,14 +188,27 @@ static inline board board_lines(board b, int axis)
 static inline int board_count_lines(board b, int axis)
 {
     if (axis == 0) {
+#ifdef __AVX512BW__
+        return __builtin_popcount(_mm256_test_epi16_mask((__m256i)b, (__m256i)b));
+#else
         const board row = board_lines(b, 0) & (board_none() + 1);
         return board_count(row);
+#endif
     }
     const board_words w = (board_words)b;
     uint64_t columns = w[0] | w[1] | w[2] | w[3];
     columns |= columns >> 32;
     columns |= columns >> 16;
     return __builtin_popcountll(columns & 0xffff);
+}
+
+/* Runs of `live` in all rows, cut at column `cut` where no site is live, that hold a site of b, a part of `live`: added
+ * to the run it carries out of it, once. */
+static inline int board_row_groups(board b, board live, int cut)
+{
+    const int up = (15 - cut) & 15, down = (16 - up) & 15; /* turns the cut to the highest bit */
+    const board runs = (live << up) | (live >> down), marked = (b << up) | (b >> down);
+    return board_count((runs + marked) & ~runs);
 }
 
 /* The plane of sites across an axis at that coordinate. */

@@ -14,12 +14,9 @@
 #define SF_CORE_BOUND_CONFLICT_H
 
 #include "core/engines/bound_parity.h"
-
-/* A lower value of the sum of min(2w, p): sites with w >= 1 and p >= 1, and with w >= 1 and p >= 2. */
-static inline int conflict_double(board sites, const board w[STEPS + 1], const board p[STEPS + 1])
-{
-    return board_count_two(sites & w[1] & p[1], sites & w[1] & p[2]);
-}
+#ifndef BOUND_CUBIC
+#include "core/engines/bound_board_pair.h"
+#endif
 
 /* What of it is known before the flood: slots to spare, and the sets it is made of. */
 typedef struct conflict {
@@ -28,26 +25,88 @@ typedef struct conflict {
     int gain[2];                  /* most contacts of H to come, of parity q, with placed H */
 } conflict;
 
+/* Sites of one parity that can become H, by placed H beside them: [1], [2] at least so many; [3] at least 3, and those
+ * with 4 once more. */
+static inline void conflict_touched(int n[2][INNER + 2], const conflict *c, const sight *s)
+{
+#ifdef BOARD_PAIRS
+    const __m512i sites = pair_of(c->sites[0], c->sites[1]);
+    __m512i of[STEPS + 1];
+    for (int k = 1; k <= STEPS; k++)
+        of[k] = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(s->touch[k])));
+    const __m512i sum = pair_sum(pair_fields(of[1], of[2], _mm512_add_epi64(of[3], of[4]), _mm512_setzero_si512()));
+    for (int q = 0; q < 2; q++) {
+        const uint64_t word = pair_word(sum, q);
+        for (int k = 1; k <= INNER + 1; k++)
+            n[q][k] = pair_field(word, k - 1);
+    }
+#else
+    for (int q = 0; q < 2; q++) {
+        for (int k = 1; k <= INNER; k++)
+            n[q][k] = board_count(c->sites[q] & s->touch[k]);
+        n[q][INNER + 1] = board_count_two(c->sites[q] & s->touch[STEPS - 1], c->sites[q] & s->touch[STEPS]);
+    }
+#endif
+}
+
 /* Slots and the parity bound by what can become H, without a flood. True: no completion of the node has the target. */
 static inline bool conflict_init(conflict *c, const sight *s, board can, const bound_schedule *schedule,
                                  const bound_step *step, int score, int target)
 {
+    int n[2][INNER + 2];
     for (int q = 0; q < 2; q++) {
-        const board parity = (schedule->seed & 1) == q ? board_even : ~board_even, sites = can & parity;
+        c->of_parity[q] = (schedule->seed & 1) == q ? board_even : ~board_even;
+        c->sites[q] = can & c->of_parity[q];
+    }
+    conflict_touched(n, c, s);
+    for (int q = 0; q < 2; q++) {
         const int n_h = step->n_h[q];
-        int fillable = board_count_two(sites & s->touch[STEPS - 1], sites & s->touch[STEPS]);
+        int fillable = n[q][INNER + 1];
         int most = step->slots[q] - INNER * n_h; /* the ends of the chain have one slot more */
         for (int k = 1; k <= INNER; k++) {
-            const int n = board_count(sites & s->touch[k]);
-            fillable += n;
-            most += least(n, n_h);
+            fillable += n[q][k];
+            most += least(n[q][k], n_h);
         }
-        c->of_parity[q] = parity;
-        c->sites[q] = sites;
         c->slack[!q] = score + fillable + step->slots[!q] - target;
         c->gain[q] = least(most, step->slots[q]);
     }
     return c->slack[0] < 0 || c->slack[1] < 0 || parity_bound(step, score, c->gain[0], c->gain[1]) < target;
+}
+
+/* What the sites of one parity cost. */
+typedef struct conflict_cost {
+    int plain;              /* those with w >= 1 and p >= 1, and with 2 and 2 */
+    int double_w, double_p; /* lower values of the sums of min(2w, p) and min(w, 2p) */
+    int free_of_p;          /* those with w > p */
+} conflict_cost;
+
+/* p[k]: sites with at least k beside them that are P or cannot become H; the first two are forgiven of these. */
+static inline void conflict_costs(conflict_cost cost[2], const conflict *c, const board w[STEPS + 1],
+                                  const board p[STEPS + 1])
+{
+    const board more_h = (w[1] & ~p[1]) | (w[2] & ~p[2]) | (w[3] & ~p[3]);
+#ifdef BOARD_PAIRS
+    const __m512i sites = pair_of(c->sites[0], c->sites[1]);
+    const __m512i one = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(w[1] & p[1])));
+    const __m512i two = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(w[2] & p[2])));
+    const __m512i two_p = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(w[1] & p[2])));
+    const __m512i two_w = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(w[2] & p[1])));
+    const __m512i more = _mm512_popcnt_epi64(_mm512_and_si512(sites, pair_twice(more_h)));
+    const __m512i sum = pair_sum(
+        pair_fields(_mm512_add_epi64(one, two), _mm512_add_epi64(one, two_p), _mm512_add_epi64(one, two_w), more));
+    for (int q = 0; q < 2; q++) {
+        const uint64_t word = pair_word(sum, q);
+        cost[q] = (conflict_cost){pair_field(word, 0), pair_field(word, 1), pair_field(word, 2), pair_field(word, 3)};
+    }
+#else
+    for (int q = 0; q < 2; q++) {
+        const board sites = c->sites[q], one = sites & w[1] & p[1];
+        cost[q] = (conflict_cost){.plain = board_count_two(one, sites & w[2] & p[2]),
+                                  .double_w = board_count_two(one, sites & w[1] & p[2]),
+                                  .double_p = board_count_two(one, sites & w[2] & p[1]),
+                                  .free_of_p = board_count(sites & more_h)};
+    }
+#endif
 }
 
 /* The bond between an end and the next residue takes a slot of either that is H; what is beside an H next to a P end is
@@ -88,7 +147,8 @@ static inline bool conflict_excludes(sight *s, board can, const bound_chain *cha
 {
     conflict c;
     board p[STEPS + 1];
-    int plain[2], double_w[2], double_p[2], forgiven[2] = {0, 0};
+    conflict_cost cost[2];
+    int forgiven[2] = {0, 0};
     if (conflict_init(&c, s, can, schedule, step, score, target))
         return true;
     board_layers(occupied & ~h, s->placed_p);
@@ -97,22 +157,15 @@ static inline bool conflict_excludes(sight *s, board can, const bound_chain *cha
         s->fillable[k] = s->touch[k] & can;
     for (int k = 1; k <= STEPS; k++)
         p[k] = s->placed_p[k] | at_least(s->dead, k + 2);
-    for (int q = 0; q < 2; q++) {
-        const board sites = c.sites[q];
-        board more_h = sites & s->touch[1] & ~p[1];
-        for (int k = 2; k <= STEPS - 1; k++)
-            more_h |= sites & s->touch[k] & ~p[k];
-        const int free_of_p = board_count(more_h), takers = step->n_h[q];
-        plain[q] = board_count_two(sites & s->touch[1] & p[1], sites & s->touch[2] & p[2]);
-        plain[q] += free_of_p > takers ? free_of_p - takers : 0;
-        double_w[q] = conflict_double(sites, s->touch, p);
-        double_p[q] = conflict_double(sites, p, s->touch);
-    }
+    conflict_costs(cost, &c, s->touch, p);
+    for (int q = 0; q < 2; q++)
+        cost[q].plain += cost[q].free_of_p > step->n_h[q] ? cost[q].free_of_p - step->n_h[q] : 0;
     conflict_bonds(&c, chain, schedule, step, forgiven);
     const int *slack = c.slack;
-    if (slack[0] < 0 || slack[1] < 0 || slack[0] + slack[1] < plain[0] - forgiven[0] + plain[1] - forgiven[1] ||
-        2 * slack[0] + slack[1] < double_p[0] - 2 * forgiven[0] + double_w[1] - forgiven[1] ||
-        slack[0] + 2 * slack[1] < double_w[0] - forgiven[0] + double_p[1] - 2 * forgiven[1])
+    if (slack[0] < 0 || slack[1] < 0 ||
+        slack[0] + slack[1] < cost[0].plain - forgiven[0] + cost[1].plain - forgiven[1] ||
+        2 * slack[0] + slack[1] < cost[0].double_p - 2 * forgiven[0] + cost[1].double_w - forgiven[1] ||
+        slack[0] + 2 * slack[1] < cost[0].double_w - forgiven[0] + cost[1].double_p - 2 * forgiven[1])
         return true;
     conflict_tell(&c, s, step, score, target);
     return s->h_waste[0] < 0 || s->h_waste[1] < 0;

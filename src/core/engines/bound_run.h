@@ -72,19 +72,16 @@ static inline int lines_needed(int n, int a, int b, int c)
     return a + b + c;
 }
 
-/* Pairs of H, next to each other on a line, with a site between them that is neither H nor in `possible`. No line is
+/* Groups of H on the lines along an axis: a group ends at a site that is neither H nor in `possible`. No line is
  * followed through the plane just outside the box, where the torus wraps around. */
-static inline int run_splits(board h, board possible, const box *b)
+static inline int run_groups(board h, board possible, const box *b, int axis)
 {
-    const board dead = ~h & ~possible;
-    int n = 0;
-    for (int axis = 0; axis < AXES; axis++) {
-        const board inside = ~board_plane(axis, b->high[axis] + 1);
-        const board barred = spread_backward(dead, ~h & inside, axis);
-        const board before_h = spread_backward(board_backward(h, axis, 1) & inside, inside, axis);
-        n += board_count(h & board_backward(barred, axis, 1) & before_h);
-    }
-    return n;
+    const board live = (h | possible) & ~board_plane(axis, b->high[axis] + 1);
+#ifndef BOUND_CUBIC
+    if (axis == 0)
+        return board_row_groups(h, live, b->high[0] + 1);
+#endif
+    return board_count(spread_backward(h, live, axis) & ~board_forward(live, axis, 1));
 }
 
 /* gap[axis]: sites between two H's of a line that can all still become H. */

@@ -72,12 +72,22 @@ static void step_init(bound_step *step, const bound_chain *chain, const bound_sc
     step->inner = (int16_t)inner_limit(chain, s, left, right, slots);
 }
 
+static void kinds_init(bound_schedule *s, const bound_chain *chain)
+{
+    for (int i = s->first; i <= s->last; i++) {
+        const bool at_end = i == s->first || i == s->last;
+        const int p_bonds = (i > s->first && !chain->is_h[i - 1]) + (i < s->last && !chain->is_h[i + 1]);
+        s->kind[i] = (uint8_t)((chain->is_h[i] ? 1 + p_bonds : 0) + (at_end ? 4 : 0));
+    }
+}
+
 void sf_bound_schedule_init(bound_schedule *schedule, const bound_chain *chain, int first, int last, int seed)
 {
     schedule->first = first;
     schedule->last = last;
     schedule->n_residues = last - first + 1;
     schedule->seed = seed;
+    kinds_init(schedule, chain);
     int left = seed, right = seed + 1;
     for (int n = 2; n <= schedule->n_residues; n++) {
         step_init(&schedule->step[n], chain, schedule, left, right);

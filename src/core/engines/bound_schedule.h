@@ -25,6 +25,7 @@ typedef struct bound_schedule {
     int n_residues;                     /* last - first + 1, >= 2 */
     int seed;                           /* residues seed, seed + 1 are placed first */
     bound_step step[SF_LENGTH_MAX + 1]; /* by number of residues placed, 2..n_residues */
+    uint8_t kind[SF_LENGTH_MAX];        /* 0: P; 1 + k: H with k bonds to P; at the ends of the piece 4 more */
 } bound_schedule;
 
 /* Fills *schedule for residues first..last (at least two) and first <= seed < last. */

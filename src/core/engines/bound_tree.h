@@ -18,6 +18,8 @@
 #ifdef BOUND_CUBIC
 #include "core/engines/bound_short.h"
 #include "core/engines/bound_walk.h"
+#else
+#include "core/engines/bound_pair.h"
 #endif
 
 #define WHOLE (UINT64_C(1) << 60)
@@ -92,10 +94,8 @@ static inline int box_grow(box *b, bound_place p)
     const int8_t at[3] = {p.x, p.y, p.z};
     int widest = 0;
     for (int axis = 0; axis < AXES; axis++) {
-        if (at[axis] < b->low[axis])
-            b->low[axis] = at[axis];
-        if (at[axis] > b->high[axis])
-            b->high[axis] = at[axis];
+        b->low[axis] = at[axis] < b->low[axis] ? at[axis] : b->low[axis];
+        b->high[axis] = at[axis] > b->high[axis] ? at[axis] : b->high[axis];
         const int extent = b->high[axis] - b->low[axis] + 1;
         widest = extent > widest ? extent : widest;
     }
@@ -156,9 +156,11 @@ static inline run_room runs_room(const tree *t, const node *n, board can)
         if (room.spare < 0)
             return room;
     }
-    const int splits = run_splits(n->h, can, &n->box);
-    room.slack -= splits;
-    room.spare -= splits;
+    for (int axis = 0; axis < AXES; axis++) {
+        const int splits = run_groups(n->h, can, &n->box, axis) - lines.line[axis];
+        room.slack -= splits;
+        room.spare -= splits;
+    }
     return room;
 }
 
@@ -177,11 +179,44 @@ static inline bool runs_mask(sight *s, const tree *t, const node *n, const bound
     return true;
 }
 
+/* The flood of both tails. False: no completion has the target. */
+#ifdef BOARD_PAIRS
+typedef pair_reach flood;
+
+static inline bool flood_init(flood *f, const tree *t, const node *n, const sight *s, const bound_step *step,
+                              bool masked)
+{
+    return pair_flood(f, s, t->chain, t->schedule, step, n->left, n->right, masked) &&
+           !(masked && !n->ring_shared && f->too_few_sites);
+}
+
+static inline int flood_gain(const flood *f, const bound_step *step, int q)
+{
+    return least(f->gain[q], step->slots[q]);
+}
+#else
+typedef reach flood;
+
 /* More H of a parity than sites for them. */
 static inline bool too_few_sites(const reach *r)
 {
     return board_count(r->inner[0]) < r->n_inner[0] || board_count(r->inner[1]) < r->n_inner[1];
 }
+
+static inline bool flood_init(flood *f, const tree *t, const node *n, const sight *s, const bound_step *step,
+                              bool masked)
+{
+    if (masked)
+        return reach_init(f, s, t->chain, t->schedule, step, n->left, n->right, true) &&
+               (n->ring_shared || !too_few_sites(f));
+    return reach_init(f, s, t->chain, t->schedule, step, n->left, n->right, false);
+}
+
+static inline int flood_gain(const flood *f, const bound_step *step, int q)
+{
+    return reach_gain(f, step, q);
+}
+#endif
 
 /* The most that completions of a node inside the window can score, or less than the target when it cannot be reached.
  * n->h_sites, the parent's, become its own. */
@@ -191,7 +226,6 @@ static inline int node_limit(const tree *t, node *n, const bound_step *step)
     const bool conflicts = AXES == 2 && !n->ring_shared;
     const board can = n->ring_shared ? ~n->occupied : n->h_sites & ~n->occupied;
     sight s;
-    reach r;
     board_layers(n->h, s.touch);
     s.free = ~n->occupied;
     s.live = s.free & board_two_neighbours(s.free);
@@ -212,21 +246,18 @@ static inline int node_limit(const tree *t, node *n, const bound_step *step)
             s.h_by_bonds[k] = thrifty_h(&s, k, 0);
         s.p_thrifty = thrifty_p(&s);
     }
-    if (s.thrifty || room.slack < AXES || room.spare < AXES) {
-        if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, true) ||
-            (!n->ring_shared && too_few_sites(&r)))
-            return cut;
-    } else if (!reach_init(&r, &s, t->chain, t->schedule, step, n->left, n->right, false)) {
+    const bool masked = s.thrifty || room.slack < AXES || room.spare < AXES;
+    flood f;
+    if (!flood_init(&f, t, n, &s, step, masked))
         return cut;
-    }
-    n->h_sites = can & r.h_sites;
-    const int limit = parity_bound(step, n->score, reach_gain(&r, step, 0), reach_gain(&r, step, 1));
+    n->h_sites = can & f.h_sites;
+    const int limit = parity_bound(step, n->score, flood_gain(&f, step, 0), flood_gain(&f, step, 1));
 #ifdef BOUND_CUBIC
     if (limit > cut && !n->ring_shared) {
         walk w = {.s = &s, .chain = t->chain, .schedule = t->schedule, .step = step, .box = &n->box};
         w.left = n->left;
         w.right = n->right;
-        if (walk_excludes(&w, &r, room.slack, t->target - n->score))
+        if (walk_excludes(&w, &f, room.slack, t->target - n->score))
             return cut;
         n->h_sites &= w.h_sites | w.outside;
     }
@@ -249,14 +280,16 @@ static int far_limit(const tree *t, const node *n, const bound_step *step)
  * of p may be wrapped around. */
 static inline int contacts_at(const tree *t, const node *n, const bound_step *step, bound_place p, bool bonded)
 {
-    const bool plain = n->in_window && !n->ring_shared;
     int contacts = -(int)bonded;
+    if (n->in_window && !n->ring_shared) {
+        for (int d = 0; d < STEPS; d++)
+            contacts += board_has(&n->h, place_step(p, board_step[d]));
+        return contacts;
+    }
     for (int d = 0; d < STEPS; d++) {
         const bound_place beside = place_step(p, board_step[d]);
-        if (!board_has(&n->h, beside))
-            continue;
-        const int i = plain ? -1 : place_find(t->path, step->left, step->right, beside);
-        contacts += plain || (i >= 0 && t->chain->is_h[i]);
+        const int i = board_has(&n->h, beside) ? place_find(t->path, step->left, step->right, beside) : -1;
+        contacts += i >= 0 && t->chain->is_h[i];
     }
     return contacts;
 }
@@ -268,13 +301,15 @@ static inline bool place_taken(const tree *t, const node *n, const bound_step *s
     return n->in_window || place_find(t->path, step->left, step->right, p) >= 0;
 }
 
-/* Places the next residue by lattice step d; false when the site is taken. */
+/* Places the next residue by lattice step d; false when the site is taken, or out of reach of all H to come. */
 static inline bool child_place(node *child, const tree *t, const node *parent, const bound_step *step, int d)
 {
     const bound_place p = place_step(step->to_right ? parent->right : parent->left, board_step[d]);
     if (place_taken(t, parent, step, p))
         return false;
     const bool is_h = t->chain->is_h[step->residue];
+    if (is_h && parent->in_window && !parent->ring_shared && !board_has(&parent->h_sites, p))
+        return false;
     *child = *parent;
     if (is_h) {
         const bool bonded = t->chain->is_h[step->to_right ? step->residue - 1 : step->residue + 1];
@@ -313,23 +348,29 @@ static int node_children(tree *t, const node *parent, int n_placed, node *list)
     const int choices = parent->n_open < AXES ? 2 * parent->n_open + 1 : STEPS;
     int n = 0;
     for (int d = 0; d < choices; d++) {
-        node child;
-        if (!child_place(&child, t, parent, step, d) || child.score > t->search->ceiling)
+        node *child = &list[n];
+        if (!child_place(child, t, parent, step, d) || child->score > t->search->ceiling)
             continue;
         if (n_placed + 1 == schedule->n_residues) {
-            child.limit = child.score;
-        } else if (child.in_window) {
-            child.limit = node_limit(t, &child, next);
+            child->limit = child->score;
+        } else if (child->in_window) {
+            child->limit = node_limit(t, child, next);
         } else {
-            t->path[step->residue] = step->to_right ? child.right : child.left;
-            child.limit = far_limit(t, &child, next);
+            t->path[step->residue] = step->to_right ? child->right : child->left;
+            child->limit = far_limit(t, child, next);
         }
-        if (child.limit < t->target)
+        if (child->limit < t->target)
             continue;
-        int at = n++;
-        for (; at > 0 && goes_before(&child, &list[at - 1], t->search->ceiling); at--)
-            list[at] = list[at - 1];
-        list[at] = child;
+        int at = n;
+        while (at > 0 && goes_before(child, &list[at - 1], t->search->ceiling))
+            at--;
+        if (at < n) {
+            const node moved = *child;
+            for (int i = n; i > at; i--)
+                list[i] = list[i - 1];
+            list[at] = moved;
+        }
+        n++;
     }
     return n;
 }
