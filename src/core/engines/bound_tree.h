@@ -11,15 +11,13 @@
 
 #include "core/base/stream.h"
 #include "core/engines/bound_conflict.h"
+#include "core/engines/bound_flood.h"
 #include "core/engines/bound_parity.h"
-#include "core/engines/bound_reach.h"
 #include "core/engines/bound_rest.h"
 #include "core/engines/bound_run.h"
 #ifdef BOUND_CUBIC
 #include "core/engines/bound_short.h"
 #include "core/engines/bound_walk.h"
-#else
-#include "core/engines/bound_pair.h"
 #endif
 
 #define WHOLE (UINT64_C(1) << 60)
@@ -179,45 +177,6 @@ static inline bool runs_mask(sight *s, const tree *t, const node *n, const bound
     return true;
 }
 
-/* The flood of both tails. False: no completion has the target. */
-#ifdef BOARD_PAIRS
-typedef pair_reach flood;
-
-static inline bool flood_init(flood *f, const tree *t, const node *n, const sight *s, const bound_step *step,
-                              bool masked)
-{
-    return pair_flood(f, s, t->chain, t->schedule, step, n->left, n->right, masked) &&
-           !(masked && !n->ring_shared && f->too_few_sites);
-}
-
-static inline int flood_gain(const flood *f, const bound_step *step, int q)
-{
-    return least(f->gain[q], step->slots[q]);
-}
-#else
-typedef reach flood;
-
-/* More H of a parity than sites for them. */
-static inline bool too_few_sites(const reach *r)
-{
-    return board_count(r->inner[0]) < r->n_inner[0] || board_count(r->inner[1]) < r->n_inner[1];
-}
-
-static inline bool flood_init(flood *f, const tree *t, const node *n, const sight *s, const bound_step *step,
-                              bool masked)
-{
-    if (masked)
-        return reach_init(f, s, t->chain, t->schedule, step, n->left, n->right, true) &&
-               (n->ring_shared || !too_few_sites(f));
-    return reach_init(f, s, t->chain, t->schedule, step, n->left, n->right, false);
-}
-
-static inline int flood_gain(const flood *f, const bound_step *step, int q)
-{
-    return reach_gain(f, step, q);
-}
-#endif
-
 /* The most that completions of a node inside the window can score, or less than the target when it cannot be reached.
  * n->h_sites, the parent's, become its own. */
 static inline int node_limit(const tree *t, node *n, const bound_step *step)
@@ -248,7 +207,8 @@ static inline int node_limit(const tree *t, node *n, const bound_step *step)
     }
     const bool masked = s.thrifty || room.slack < AXES || room.spare < AXES;
     flood f;
-    if (!flood_init(&f, t, n, &s, step, masked))
+    if (!flood_init(&f, &s, t->chain, t->schedule, step, n->left, n->right, masked) ||
+        (masked && !n->ring_shared && flood_lacks_sites(&f)))
         return cut;
     n->h_sites = can & f.h_sites;
     const int limit = parity_bound(step, n->score, flood_gain(&f, step, 0), flood_gain(&f, step, 1));
