@@ -66,6 +66,10 @@ typedef struct sf_summary {
 /* SF_EOVERFLOW when the sum does not fit 64 bits. */
 int sf_histogram_summary(const sf_problem *problem, const uint64_t *histogram, sf_summary *summary);
 
+/* True when all that was asked is known: of each score whether it is reachable, and the counts of the top_counts highest
+ * that are. */
+bool sf_histogram_settled(int n_scores, const uint64_t *histogram, int top_counts);
+
 /* The paper's rule for best score M >= 3: stars[0] = floor(M / 2), stars[1] = M - 1, stars[2] = M. Below, returns false
  * and leaves stars as they were. */
 bool sf_stars(int best_score, int stars[3]);

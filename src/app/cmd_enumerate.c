@@ -22,6 +22,7 @@ typedef struct answer {
     int n_entries;          /* of the histogram, without the zeros at its end */
     int best_upper;
     bool best_known, has_stars;
+    bool settled; /* all that was asked is known: the scores, and the counts at the top */
     int stars[3];
 } answer;
 
@@ -30,8 +31,10 @@ static bool is_reachable(uint64_t count)
     return count != 0 && count != SF_COUNT_UNKNOWN;
 }
 
-static int fill_answer(const sf_sequence_list *list, size_t i, answer *a, sf_error *err)
+static int fill_answer(const sf_app *app, const sf_sequence_list *list, size_t i, answer *a, sf_error *err)
 {
+    sf_engine_options options;
+    sf_app_engine_options(app, &options);
     a->text = list->asked[i].text;
     a->group = &list->group[list->asked[i].group];
     a->problem = &a->group->problem;
@@ -41,6 +44,7 @@ static int fill_answer(const sf_sequence_list *list, size_t i, answer *a, sf_err
         return sf_fail(err, code, "sequence %s: its conformations do not fit 64 bits", a->text);
     a->conformations = a->summary.counted ? a->summary.conformations
                                           : sf_lattice_conformations(a->problem->lattice, a->problem->length);
+    a->settled = sf_histogram_settled(a->problem->n_scores, a->histogram, options.top_counts);
     a->n_entries = a->problem->n_scores;
     while (a->n_entries > 1 && a->histogram[a->n_entries - 1] == 0)
         a->n_entries--;
@@ -71,7 +75,9 @@ static void print_head(const answer *a)
     bool is_kept = strcmp(a->group->engine, "file") == 0;
     printf("%s\n  %d residues, %s lattice, %s%s, %s\n", a->text, a->problem->length, a->problem->lattice->name,
            is_kept ? "read from the file" : "engine ", is_kept ? "" : a->group->engine,
-           a->summary.exact ? "exact" : "not proven to the end");
+           a->settled         ? "exact"
+           : a->summary.exact ? "scores exact, counts not finished"
+                              : "not proven to the end");
     printf("  conformations    %s\n", a->conformations ? sf_count_text(a->conformations, text) : "not counted");
     printf("  distinct scores  %s%d:", a->summary.exact ? "" : "at least ", a->summary.distinct_scores);
     for (int s = 0; s < a->n_entries; s++) {
@@ -94,7 +100,7 @@ static int print_text(const sf_app *app, const sf_sequence_list *list, sf_error 
 {
     for (size_t i = 0; i < list->n; i++) {
         answer a;
-        int code = fill_answer(list, i, &a, err);
+        int code = fill_answer(app, list, i, &a, err);
         if (code)
             return code;
         if (i > 0)
@@ -144,7 +150,7 @@ static int add_solutions(cJSON *object, const answer *a, sf_error *err)
 static int add_result(cJSON *results, const sf_app *app, const sf_sequence_list *list, size_t i, sf_error *err)
 {
     answer a;
-    int code = fill_answer(list, i, &a, err);
+    int code = fill_answer(app, list, i, &a, err);
     if (code)
         return code;
     cJSON *object = cJSON_CreateObject();
@@ -152,7 +158,8 @@ static int add_result(cJSON *results, const sf_app *app, const sf_sequence_list 
     cJSON_AddStringToObject(object, "lattice", a.problem->lattice->name);
     sf_json_add_integer(object, "length", a.problem->length);
     cJSON_AddStringToObject(object, "engine", a.group->engine);
-    cJSON_AddBoolToObject(object, "exact", a.summary.exact);
+    cJSON_AddBoolToObject(object, "exact", a.settled);
+    cJSON_AddBoolToObject(object, "scores_exact", a.summary.exact);
     if (a.conformations)
         sf_json_add_count(object, "conformations", a.conformations);
     else

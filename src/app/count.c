@@ -142,17 +142,6 @@ static int count_all(counting *c, bool limited, bool *stopped, sf_error *err)
     return code;
 }
 
-/* Is all known that is asked for: each score reachable or not, and the top scores counted? */
-static bool is_settled(const uint64_t *histogram, int n_scores, int top_counts)
-{
-    for (int s = n_scores - 1; s >= 0; s--) {
-        if (histogram[s] == SF_COUNT_UNKNOWN || (top_counts > 0 && histogram[s] == SF_COUNT_SOME))
-            return false;
-        top_counts -= histogram[s] != 0;
-    }
-    return true;
-}
-
 /* What either step has proven. */
 static void merge_step(uint64_t *histogram, const uint64_t *step, int n_scores)
 {
@@ -168,7 +157,7 @@ static void take_unsettled(const counting *c, const sf_sequence_group *group, sf
     const size_t length = (size_t)group->problem.length;
     rest->n = 0;
     for (size_t i = 0; i < group->n; i++) {
-        if (is_settled(row_of(group, i), group->problem.n_scores, c->options.top_counts))
+        if (sf_histogram_settled(group->problem.n_scores, row_of(group, i), c->options.top_counts))
             continue;
         memcpy(rest->elements + rest->n * length, group->elements + i * length, length);
         row[rest->n++] = i;

@@ -54,7 +54,7 @@ static void list_columns(const sf_enumeration *e, const derived *d, column colum
          {AXIS_SEQUENCE}, d->best},
         {"/sequences/distinct_scores", "score", "number of scores that conformations are known to have", INT32, false, 1,
          {AXIS_SEQUENCE}, d->distinct},
-        {"/sequences/exact", "1", "1 where nothing was left open", INT32, false, 1, {AXIS_SEQUENCE}, d->exact},
+        {"/sequences/exact", "1", "1 where nothing that was asked was left open", INT32, false, 1, {AXIS_SEQUENCE}, d->exact},
     };
     memcpy(column_of, all, sizeof all);
 }
@@ -74,12 +74,10 @@ static void summarise(const sf_enumeration *e, derived *d)
 {
     for (size_t i = 0; i < e->n; i++) {
         d->best[i] = e->min_score;
-        d->exact[i] = 1;
+        d->exact[i] = sf_histogram_settled(e->n_scores, e->histogram + i * (size_t)e->n_scores, e->top_counts);
         for (int s = 0; s < e->n_scores; s++) {
             const uint64_t count = e->histogram[i * (size_t)e->n_scores + (size_t)s];
-            if (count == SF_COUNT_UNKNOWN) {
-                d->exact[i] = 0;
-            } else if (count) {
+            if (count != 0 && count != SF_COUNT_UNKNOWN) {
                 d->best[i] = e->min_score + s;
                 d->distinct[i]++;
             }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """enumerate gives the published histograms, as text and as JSON, alone and over ranks."""
 import json
+import subprocess
 import unittest
 
 from starfold_app import Case, counts, table
@@ -183,6 +184,24 @@ class Enumerate(Case):
         self.refused(*words, "--node-limit", "0", says=["--node-limit", "allowed is 1"])
         self.refused(*words, "--max-seconds", "0", says=["--max-seconds", "0.001 at least"])
         self.refused(*words, "--top-counts", "-1", says=["--top-counts", "allowed is 0"])
+
+    def test_counts_ended_by_a_limit(self):
+        """Scores that are proven with counts that a limit has ended are not called exact, in text, JSON and the file."""
+        words = ["enumerate", "--engine", "bound", "HPHPPHHPHPPHPHHPPHPH", "--top-counts", "2"]
+        seen = set()
+        for limit in "100", "1500", "6000", "1000000":
+            output = self.path(f"limited{limit}.h5")
+            result = self.json(*words, "--node-limit", limit)["results"][0]
+            text = self.good(*words, "--node-limit", limit, "--output", output).out
+            scores = [s for s in result["scores_reachable"] if s > result["max_score"] - 2]
+            counted = all(result["histogram"][s] is not None for s in scores)
+            self.assertEqual(result["exact"], result["scores_exact"] and counted)
+            self.assertEqual(", exact\n" in text, result["exact"])
+            self.assertEqual("scores exact, counts not finished" in text, result["scores_exact"] and not counted)
+            dumped = subprocess.run(["h5dump", "-y", "-d", "/sequences/exact", output], capture_output=True, text=True)
+            self.assertEqual(dumped.stdout.split("DATA {")[1].split("}")[0].strip(), str(int(result["exact"])))
+            seen.add((result["scores_exact"], result["exact"]))
+        self.assertLessEqual({(True, False), (True, True)}, seen)
 
     def test_auto_within_limits(self):
         """auto proves what cannot be counted in the time there is, or where nodes are limited; nothing ignores a limit."""

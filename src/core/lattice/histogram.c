@@ -57,3 +57,13 @@ bool sf_stars(int best_score, int stars[3])
     stars[2] = best_score;
     return true;
 }
+
+bool sf_histogram_settled(int n_scores, const uint64_t *histogram, int top_counts)
+{
+    for (int s = n_scores - 1; s >= 0; s--) {
+        if (histogram[s] == SF_COUNT_UNKNOWN || (top_counts > 0 && histogram[s] == SF_COUNT_SOME))
+            return false;
+        top_counts -= histogram[s] != 0;
+    }
+    return true;
+}
