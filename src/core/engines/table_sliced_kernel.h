@@ -9,6 +9,7 @@
 #ifndef SF_CORE_BASE_VEC_H
 #include "core/base/vec_portable.h"
 #endif
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/engines/table_sliced.h"
@@ -16,7 +17,8 @@
 enum {
     SLICED_TOTALS = 2 * SF_SLICED_SCORES, /* blocks are counted in up to sixteen scores, from any score on */
     SLICED_PAIRS = 128,
-    SLICED_CHUNK_WORDS = 8192 /* several sequences go through so much together */
+    SLICED_CHUNK_WORDS = 8192, /* several sequences go through so much together */
+    SLICED_FAR_WORDS = 1 << 19 /* larger tables, of which a sequence needs about a quarter, lie in no core's own cache */
 };
 
 typedef struct sliced_slices {
@@ -129,8 +131,9 @@ static __attribute__((noinline)) void sliced_block16(const sf_sliced_block *b, c
 
 /* Adds a block of one row whose maps differ in multiplicity; scores up to `most` can occur. Four scores at a time, so that
  * their sums do not wait for each other. */
-static void sliced_mixed(const sf_sliced_table *t, const sf_sliced_block *b, const uint64_t *const *plane, int n, int most,
-                         vec_count *total)
+static inline __attribute__((always_inline)) void sliced_mixed(const sf_sliced_table *t, const sf_sliced_block *b,
+                                                               const uint64_t *const *plane, int n, int most,
+                                                               vec_count *total)
 {
     int n_planes = __builtin_popcountll(b->vary[0]) + __builtin_popcountll(b->vary[1]);
     const uint64_t *weight = t->plane + b->plane + (size_t)n_planes * SF_SLICED_ROW_WORDS;
@@ -156,6 +159,23 @@ static void sliced_mixed(const sf_sliced_table *t, const sf_sliced_block *b, con
     }
 }
 
+/* Adds a block whose planes are there. */
+static inline __attribute__((always_inline)) void sliced_one(const sf_sliced_table *t, const sf_sliced_block *b,
+                                                             const uint64_t mask[2], const uint64_t *const *plane, int n,
+                                                             vec_count *total)
+{
+    int base = __builtin_popcountll(b->all[0] & mask[0]) + __builtin_popcountll(b->all[1] & mask[1]);
+    int most = t->max_contacts - base < n ? t->max_contacts - base : n;
+    if (b->n_weights)
+        sliced_mixed(t, b, plane, n, most, total + base);
+    else if (most < 4)
+        sliced_block4(b, plane, n, total + base);
+    else if (most < 8)
+        sliced_block8(b, plane, n, total + base);
+    else
+        sliced_block16(b, plane, n, total + base);
+}
+
 /* Adds blocks first..last-1 for one mask. */
 static void sliced_range(const sf_sliced_table *t, size_t first, size_t last, sf_contact_map map, vec_count *total)
 {
@@ -163,16 +183,27 @@ static void sliced_range(const sf_sliced_table *t, size_t first, size_t last, sf
     const uint64_t *plane[SLICED_PAIRS + 3];
     for (const sf_sliced_block *b = t->block + first; b < t->block + last; b++) {
         int n = sliced_planes(t, b, mask, plane);
-        int base = __builtin_popcountll(b->all[0] & mask[0]) + __builtin_popcountll(b->all[1] & mask[1]);
-        int most = t->max_contacts - base < n ? t->max_contacts - base : n;
-        if (b->n_weights)
-            sliced_mixed(t, b, plane, n, most, total + base);
-        else if (most < 4)
-            sliced_block4(b, plane, n, total + base);
-        else if (most < 8)
-            sliced_block8(b, plane, n, total + base);
-        else
-            sliced_block16(b, plane, n, total + base);
+        sliced_one(t, b, mask, plane, n, total);
+    }
+}
+
+/* The same where the table is not in the nearer caches: the planes of the next block, pieces too short for the processor to
+ * foresee, are fetched meanwhile. */
+static void sliced_range_far(const sf_sliced_table *t, size_t first, size_t last, sf_contact_map map, vec_count *total)
+{
+    const uint64_t mask[2] = {(uint64_t)map, (uint64_t)(map >> 64)};
+    const uint64_t *plane[2][SLICED_PAIRS + 3];
+    int n[2] = {first < last ? sliced_planes(t, t->block + first, mask, plane[0]) : 0, 0};
+    for (size_t i = first; i < last; i++) {
+        const size_t here = (i - first) & 1, next = 1 - here;
+        if (i + 1 < last) {
+            n[next] = sliced_planes(t, t->block + i + 1, mask, plane[next]);
+            for (int k = 0; k < n[next]; k++) {
+                for (size_t row = 0; row < t->block[i + 1].n_rows; row++)
+                    __builtin_prefetch(plane[next][k] + row * SF_SLICED_ROW_WORDS);
+            }
+        }
+        sliced_one(t, t->block + i, mask, plane[here], n[here], total);
     }
 }
 
@@ -181,6 +212,7 @@ static void sliced_histograms(const sf_sliced_table *t, size_t first, size_t las
                               size_t width, uint64_t *histograms)
 {
     vec_count total[SF_SLICED_BATCH][SLICED_TOTALS];
+    const bool far = n == 1 && t->n_words > SLICED_FAR_WORDS;
     for (size_t i = 0; i < n; i++) {
         for (int v = 0; v < SLICED_TOTALS; v++)
             total[i][v] = vec_count_zero();
@@ -190,7 +222,7 @@ static void sliced_histograms(const sf_sliced_table *t, size_t first, size_t las
         while (end < last && t->block[end].plane - t->block[first].plane < SLICED_CHUNK_WORDS)
             end++;
         for (size_t i = 0; i < n; i++)
-            sliced_range(t, first, end, masks[i], total[i]);
+            (far ? sliced_range_far : sliced_range)(t, first, end, masks[i], total[i]);
         first = end;
     }
     for (size_t i = 0; i < n; i++) {
