@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the SLURM tests share; sourced, with $tree naming the source tree. Ends the test with 77 where SLURM is missing.
-: "${tree:?}"
+: "${tree:?}" "${starfold:=starfold}"
 
 fail() {
     printf 'FAIL: %s\n' "$*"
@@ -37,8 +37,20 @@ cluster_up() { # with SLURM_NODES and SLURM_CPUS set for it
 
 field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; } # JOB NAME
 is_over() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
+is_there() { [ -e "$1" ]; }
+# The program with these words, by process number, once it answers USR1 with a handler of its own, so many times.
+hears() { # COUNT WORDS; the numbers are left in $heard
+    local pid caught
+    heard=()
+    for pid in $(pgrep -f "^$starfold $2"); do
+        caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null) || continue
+        [ -z "$caught" ] || [ $((0x$caught >> 9 & 1)) = 0 ] || heard+=("$pid")
+    done
+    [ "${#heard[@]}" = "$1" ]
+}
+# The seconds are those of a quiet machine. No test may fail for being slow: only what hangs takes ten times as long.
 wait_for() { # SECONDS WHAT COMMAND...
-    local seconds=$1 what=$2 end=$((SECONDS + $1))
+    local seconds=$((10 * $1)) what=$2 end=$((SECONDS + 10 * $1))
     shift 2
     until "$@"; do
         [ "$SECONDS" -lt "$end" ] || fail "waited $seconds s for $what"

@@ -8,11 +8,10 @@ starfold=$1 tree=$2
 SLURM_CPUS=2 cluster_up
 mkdir "$work/some chains"
 cd "$work/some chains"
-for end in HHH PHP; do # some ten seconds of one core
+for end in HHHP PHPH; do # half a minute of one core, so that it is told in time
     echo "HPHPPHHPHPPHPHHPPHPHHPPHP$end"
 done >chains.txt
 words=(enumerate --engine walk --file chains.txt --checkpoint-seconds 1)
-is_there() { [ -e "$1" ]; }
 by() { echo "by $1.h5"; }
 
 for launcher in srun mpirun; do

@@ -9,7 +9,6 @@ SLURM_CPUS=4 cluster_up
 search=(--length 18 --islands 6 --population 100 --generations 1000000 --seed 4 --threads 1 --quiet)
 cd "$work"
 
-is_there() { [ -e "$1" ]; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 says() { grep -q -- "$2" "$1" || fail "$1 does not say '$2': $(cat "$1")"; }
 ours() { grep -c '^starfold: ' "$1" || true; } # lines of the program
@@ -33,7 +32,8 @@ limit=$!
 srun --mpi=pmix -n 2 --job-name=killed "$starfold" run --output killed.h5 "${search[@]}" --checkpoint-seconds 1 2>killed.err &
 child=$!
 wait_for 60 "killed: two checkpoints" is_there killed.h5.checkpoint.previous
-kill -KILL "$(pgrep -f "^$starfold run --output killed.h5" | tail -n 1)"
+wait_for 10 "killed: two ranks" hears 2 "run --output killed.h5"
+kill -KILL "${heard[1]}"
 wait_for 10 "killed: over" is_gone "$child"
 status=0
 wait "$child" || status=$?
@@ -44,8 +44,7 @@ says killed.err "task [01]: Killed"
 # --- USR1 to a step reaches every rank; one line, status 75, and the file may be resumed.
 srun --mpi=pmix -n 2 --job-name=told "$starfold" resume killed.h5 --threads 1 --quiet 2>told.err &
 child=$!
-wait_for 60 "told: runs" is_there killed.h5.lock
-sleep 1
+wait_for 60 "told: both ranks listen" hears 2 "resume killed.h5" # a lock of the one that was killed may lie there
 scancel --signal=USR1 "$(step told)"
 wait_for 20 "told: over" is_gone "$child"
 status=0
@@ -84,7 +83,7 @@ restarted() {
 }
 wait_for 120 "preempted: runs again" restarted
 scontrol update JobId="$job" Requeue=0
-breeds() { sed -n '/resume run.h5/,$p' "preempted/search-$job.log" | grep -q '^generation '; }
+breeds() { [ -n "$(sed -n '/resume run.h5/,${/^generation /p}' "preempted/search-$job.log")" ]; }
 wait_for 60 "preempted: the second piece breeds" breeds
 touch preempted/run.h5.stop
 wait_for 30 "preempted: over" is_over "$job"

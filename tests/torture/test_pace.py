@@ -32,9 +32,12 @@ class Pace(Case):
         return said
 
     def test_pace(self):
-        told, taken, total = self.search(5000, 3000, "--checkpoint-seconds", "60")
-        self.assertGreater(told, 4)
-        count, taken, total = self.search(5000, 3000)
+        generations, told = 500, 0
+        while told <= 4:  # a fast machine has done with them before the first minute
+            generations *= 2
+            self.assertLess(generations, 10 ** 6)
+            told, taken, total = self.search(5000, generations, "--checkpoint-seconds", "60")
+        count, taken, total = self.search(5000, generations)
         self.assertLess(count, told)
         self.assertLessEqual((count - 3) * 100 * taken / count / 4, total)  # one may take a quarter of the mean
 
