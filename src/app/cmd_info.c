@@ -16,6 +16,25 @@ static size_t count_best(const sf_known *known, int32_t best)
     return n;
 }
 
+/* Sequences whose proof a limit has ended: their fitness is a lower value. */
+static size_t count_open(const sf_known *known)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < known->n; i++)
+        n += known->exact[i] == 0;
+    return n;
+}
+
+/* What `--known auto` has come to, seen by what is there. */
+static bool stores_scores(const sf_known *known)
+{
+    for (size_t k = 0; k < known->n * (size_t)known->n_scores; k++) {
+        if (known->histogram[k] == SF_COUNT_SOME || known->histogram[k] == SF_COUNT_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
 /* Mean fitness over all islands in hundredths: of a generation, rounded down. */
 static int64_t mean_hundredths(const sf_record *record, int64_t generation)
 {
@@ -69,6 +88,13 @@ static void print_text(const sf_run_view *view)
            record->config.trials == 1 ? "" : "s", record->config.islands, record->config.islands == 1 ? "" : "s",
            record->config.population, record->config.seed);
     printf("  sequences      %s\n", sf_count_text(record->known.n, count));
+    if (record->known.n > 0)
+        printf("  known of each  %s\n", stores_scores(&record->known)
+                                            ? "the set of scores, with counts of the highest alone"
+                                            : "the whole histogram");
+    if (count_open(&record->known) > 0)
+        printf("  not proven     %s sequences: a limit ended their proof, and their fitness is a lower value\n",
+               sf_count_text(count_open(&record->known), count));
     printf("  best fitness   %d distinct scores, %s sequences\n", best,
            sf_count_text(count_best(&record->known, best), count));
     if (record->generation >= 0) {
@@ -101,6 +127,8 @@ static int print_json(const sf_run_view *view, sf_error *err)
     sf_json_add_integer(document, "population", record->config.population);
     sf_json_add_count(document, "seed", record->config.seed);
     sf_json_add_count(document, "sequences", record->known.n);
+    cJSON_AddStringToObject(document, "known", stores_scores(&record->known) ? "scores" : "histograms");
+    sf_json_add_count(document, "sequences_not_proven", count_open(&record->known));
     sf_json_add_integer(document, "best_fitness", best);
     sf_json_add_count(document, "sequences_at_best", count_best(&record->known, best));
     sf_json_add_count(document, "migrants", record->n_migrants);

@@ -187,6 +187,22 @@ class Run(Case):
             self.refused("run", "--length", length, "--known", known, "--node-limit", 100, "--output", self.path("c.h5"),
                          says=["--node-limit", "whole histograms"])
 
+    def test_info_of_what_is_known(self):
+        """info says what auto has come to store, and how many fitness values are lower values alone."""
+        words = ["--generations", 2, "--islands", 1, "--population", 10, "--seed", 1]
+        for name, more, known in (
+            ("whole", ["--length", 10], "histograms"),
+            ("sets", ["--length", 24, "--known", "scores"], "scores"),
+            ("limited", ["--length", 24, "--known", "scores", "--node-limit", 50], "scores"),
+        ):
+            output = self.path(name + ".h5")
+            self.good("run", *more, *words, "--output", output)
+            document, text = self.json("info", output), self.good("info", output).out
+            self.assertEqual(document["known"], known)
+            self.assertEqual(document["sequences_not_proven"] > 0, name == "limited")
+            self.assertEqual("lower value" in text, name == "limited")
+            self.assertEqual("the whole histogram" in text, name == "whole")
+
 
 if __name__ == "__main__":
     unittest.main()
