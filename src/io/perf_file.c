@@ -1,11 +1,10 @@
 /* RUN.perf.h5: what depends on time, host and layout, kept out of the run file so that that one repeats. One value an
  * entry; a name with slashes makes groups. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "io/aside.h"
 #include "io/h5.h"
 #include "io/run_file.h"
+#include "io/sealed.h"
 
 static int make_groups(sf_h5 *h5, const char *name)
 {
@@ -51,26 +50,22 @@ static int write_entry(sf_h5 *h5, const sf_perf_entry *entry)
     return code;
 }
 
+typedef struct perf_entries {
+    size_t n;
+    const sf_perf_entry *entry;
+} perf_entries;
+
+static int fill(sf_h5 *h5, const void *context)
+{
+    const perf_entries *entries = context;
+    int code = sf_h5_attr_text(h5, h5->file, "title", SF_PERF_TITLE);
+    for (size_t k = 0; k < entries->n && !code; k++)
+        code = write_entry(h5, &entries->entry[k]);
+    return code;
+}
+
 int sf_perf_file_write(const char *path, size_t n, const sf_perf_entry *entries, sf_error *err)
 {
-    sf_h5 h5 = {.file = H5I_INVALID_HID};
-    char *aside = NULL;
-    int code = sf_aside_begin(path, &aside, err);
-    if (!code)
-        code = sf_h5_create(&h5, aside, path, err);
-    if (!code)
-        code = sf_h5_attr_text(&h5, h5.file, "title", SF_PERF_TITLE);
-    for (size_t k = 0; k < n && !code; k++)
-        code = write_entry(&h5, &entries[k]);
-    if (code)
-        h5.err = NULL; /* the first cause stays */
-    int closed = sf_h5_close(&h5);
-    if (!code)
-        code = closed;
-    if (!code)
-        code = sf_aside_commit(path, aside, err);
-    if (code)
-        sf_aside_drop(aside);
-    free(aside);
-    return code;
+    const perf_entries all = {n, entries};
+    return sf_unsealed_write(path, fill, &all, err);
 }

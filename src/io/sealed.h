@@ -11,4 +11,7 @@ typedef int sf_sealed_fill(sf_h5 *h5, const void *context);
 /* On failure nothing stays and what stood under the name is untouched; the error tells the first cause. */
 int sf_sealed_write(const char *path, sf_sealed_fill *fill, const void *context, sf_error *err);
 
+/* The same without the seal, for files that the program itself never reads. */
+int sf_unsealed_write(const char *path, sf_sealed_fill *fill, const void *context, sf_error *err);
+
 #endif
