@@ -117,7 +117,8 @@ static int read_checkpoint(sf_enumeration_run *run, sf_error *err)
         code = sf_enumeration_read(run->paths.previous, &run->from, err);
         if (!code && first.text[0] && !run->app->options.settings.quiet)
             fprintf(stderr, "going on from the checkpoint before the last: %s\n", first.text);
-        return code;
+        if (code)
+            first = *err;
     }
     return code ? sf_fail(err, code, "%.300s; begin anew with --force", first.text) : 0;
 }

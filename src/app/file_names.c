@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "app/run_paths.h"
+#include "io/file_kind.h"
+#include "io/run_file.h"
 
 static int check_apart(const char *option, const char *path, const char *other_option, const char *other, sf_error *err)
 {
@@ -16,6 +18,7 @@ static int check_apart(const char *option, const char *path, const char *other_o
     return sf_fail(err, SF_EINPUT, "--%s '%.300s' would replace the file of %s; choose another", option, path, other_option);
 }
 
+/* Timings of an earlier command may be replaced, nothing else. */
 static int check_perf(const char *path, sf_error *err)
 {
     char copy[SF_TEXT_SIZE], inside[SF_TEXT_SIZE + 8];
@@ -25,6 +28,8 @@ static int check_perf(const char *path, sf_error *err)
     snprintf(inside, sizeof inside, "%s/.", folder); /* of a file that is not a folder this is not there */
     if (!code && access(inside, W_OK | X_OK) != 0)
         code = sf_fail(err, SF_EINPUT, "--perf '%.300s' cannot be written: folder '%.300s': %s", path, folder, strerror(errno));
+    if (!code && sf_path_exists(path) && !sf_file_has_title(path, SF_PERF_TITLE))
+        code = sf_fail(err, SF_EEXIST, "--perf '%.300s' exists and holds no timings; choose another file", path);
     return code;
 }
 

@@ -41,7 +41,7 @@ static void decide(sf_table_place *p, const sf_app *app, const sf_problem *probl
         p->place = SF_PLACE_NODE;
         p->node_bytes = node;
         options->n_sharers = limit ? 1 : facts->most_ranks;
-    } else if (making > each && shard <= each) {
+    } else if (making > each && shard < making) { /* also where a shard does not fit: what it needs is then told */
         p->place = SF_PLACE_SHARDS;
         p->n_shards = size;
         p->rank_bytes = shard;

@@ -49,11 +49,27 @@ static int read_title(sf_h5 *h5, void *title)
     return 0;
 }
 
+/* Empty for what cannot be read. */
+static void find_title(const char *path, char title[TITLE_SIZE])
+{
+    sf_error unheard = {0};
+    title[0] = '\0';
+    if (sf_tried_read(path, NULL, read_title, title, &unheard) != 0)
+        title[0] = '\0';
+}
+
+bool sf_file_has_title(const char *path, const char *title)
+{
+    char there[TITLE_SIZE];
+    find_title(path, there);
+    return strcmp(there, title) == 0;
+}
+
 sf_file_kind sf_file_kind_of(const char *path)
 {
-    char title[TITLE_SIZE] = "";
-    sf_error unheard = {0};
-    return sf_tried_read(path, NULL, read_title, title, &unheard) == 0 ? sf_file_kind_titled(title) : SF_FILE_UNKNOWN;
+    char title[TITLE_SIZE];
+    find_title(path, title);
+    return sf_file_kind_titled(title);
 }
 
 int sf_file_check_title(sf_h5 *h5, sf_file_kind kind)

@@ -49,6 +49,7 @@ class BadInput(Case):
         self.refused("enumerate", "--engine", "walk", "H" * 65, says=["65 residues", "3 to 64"])
         # a table that would not fit is refused with its size before anything is built
         self.refused("enumerate", "--engine", "table", "--memory-limit", "1M", "H" * 22, says=["MiB", "memory"])
+        self.refused("enumerate", "--memory-limit", "1M", "HPPH" * 10, says="engine bound needs")
         self.refused("enumerate", "--engine", "walk", "--refuse-over", "0.001", "HP" * 11, says=["--refuse-over"])
         self.refused("enumerate", "HHHH", env={"STARFOLD_ISA": "mmx"}, says=["STARFOLD_ISA", "mmx", "portable"])
         for threads in ("0", "-1", "two", "1.5", "99999999999999999999"):
@@ -125,6 +126,15 @@ class BadInput(Case):
                            (os.path.join(self.write("plain", ""), "p.h5"), "Not a directory")):
             for ranks in (0, 2):
                 self.refused("enumerate", "HHPPHH", "--perf", perf, ranks=ranks, says=says)
+
+    def test_perf_replaces_timings_only(self):
+        kept, timings = self.write("kept.txt", "precious\n"), self.path("p.h5")
+        for ranks in (0, 2):
+            self.refused("enumerate", "HHPPHH", "--perf", kept, ranks=ranks, says="holds no timings")
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious\n")
+        for _ in range(2):
+            self.good("enumerate", "HHPPHH", "--perf", timings)
 
     def test_same_file(self):
         """What is read is not replaced, whatever name it goes by."""

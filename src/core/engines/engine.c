@@ -206,11 +206,14 @@ static int choose_auto(const sf_problem *problem, const sf_engine_options *optio
 {
     const sf_engine_ops *proving = NULL;
     double counting_s = 0;
+    sf_error not_proven = {0};
     if (options->node_limit)
         return choose_proving(problem, options, ops, err);
-    if (!options->sets && !auto_counts(problem) && choose_proving(problem, options, ops, NULL) == SF_OK)
+    if (!options->sets && !auto_counts(problem) && choose_proving(problem, options, ops, &not_proven) == SF_OK)
         return SF_OK;
-    const int status = choose(problem, options, n_expected, ops, &counting_s, err);
+    int status = choose(problem, options, n_expected, ops, &counting_s, err);
+    if (status != SF_OK && not_proven.code) /* what takes least is what to tell */
+        status = sf_fail(err, not_proven.code, "%s", not_proven.text);
     if (options->within_s > 0 && (status != SF_OK || counting_s > options->within_s) &&
         choose_proving(problem, options, &proving, NULL) == SF_OK) {
         *ops = proving;
