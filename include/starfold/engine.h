@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 struct sf_map_table; /* core/contacts/map_table.h, not installed */
-struct sf_table;     /* core/engines/table.h, not installed */
+struct sf_table;     /* core/engines/table/table.h, not installed */
 struct sf_aside;     /* core/engines/aside.h, not installed */
 
 typedef struct sf_engine_options {

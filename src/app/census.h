@@ -3,7 +3,7 @@
 #define SF_APP_CENSUS_H
 
 #include "app/app.h"
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 
 enum { SF_CENSUS_SEQUENCES_MAX = 1 << 24 };
 

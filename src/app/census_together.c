@@ -1,4 +1,4 @@
-/* The census from the table of contact maps: all sequences together (core/engines/census.h). The ranks of a node lay
+/* The census from the table of contact maps: all sequences together (core/engines/census/census.h). The ranks of a node lay
  * out all maps together, and each takes one part of the sequences; or, where that does not fit, one shard of the maps and
  * all sequences. */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "app/table_source.h"
 #include "core/base/array.h"
 #include "core/base/memory.h"
-#include "core/engines/census_model.h"
+#include "core/engines/census/census_model.h"
 #include "dist/census_mpi.h"
 
 /* What takes most: building the maps, laying them out, or counting and what it gives. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "core/engines/bound.h"
+#include "core/engines/bound/bound.h"
 
 enum { SEQUENCES = 50, PLAIN_SEQUENCES = 10, SEED = 1 };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "bench/bench.h"
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 
 typedef struct census_case {
     const char *lattice;

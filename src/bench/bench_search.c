@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 #include "core/puzzle/puzzle.h"
 #include "core/walk/walk.h"
 #include "dist/maps_mpi.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "core/engines/table.h"
-#include "core/engines/table_set.h"
-#include "core/engines/table_sliced.h"
+#include "core/engines/table/table.h"
+#include "core/engines/table/table_set.h"
+#include "core/engines/table/table_sliced.h"
 #include "core/walk/walk.h"
 
 typedef struct length_case {

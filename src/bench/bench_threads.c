@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 #include "starfold/engine.h"
 
 typedef struct threads_case {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "core/engines/merge_plan.h"
+#include "core/engines/merge/merge_plan.h"
 #include "starfold/engine.h"
 
 /* The 20-residue benchmark sequence of the field, and more of its kind. */

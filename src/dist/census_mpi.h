@@ -2,7 +2,7 @@
 #ifndef SF_DIST_CENSUS_MPI_H
 #define SF_DIST_CENSUS_MPI_H
 
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 #include "dist/maps_mpi.h"
 
 typedef struct sf_node_census {

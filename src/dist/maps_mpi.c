@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engines/table_image.h"
+#include "core/engines/table/table_image.h"
 #include "dist/wait_mpi.h"
 #include "starfold/problem.h"
 

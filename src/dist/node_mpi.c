@@ -18,7 +18,7 @@
 
 #include "core/base/array.h"
 #include "core/base/memory.h"
-#include "core/engines/table_image.h"
+#include "core/engines/table/table_image.h"
 #include "dist/wait_mpi.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/engines/table.h"
+#include "core/engines/table/table.h"
 #include "dist/comm.h"
 
 typedef struct sf_node sf_node;

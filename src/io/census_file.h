@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/engines/census_shapes.h"
+#include "core/engines/census/census_shapes.h"
 #include "starfold/error.h"
 #include "starfold/problem.h"
 

@@ -1,7 +1,7 @@
 /* The table of most neighbouring pairs, derived anew: all connected sets of sites, by Redelmeier's algorithm (Discrete
  * Math. 36, 1981), whose numbers are OEIS A001168 and A001931. With STARFOLD_TEST_LONG set, up to ten cells in the
  * cubic lattice, too. */
-#include "core/engines/bound_chain.h"
+#include "core/engines/bound/bound_chain.h"
 
 #include <CUnit/Basic.h>
 #include <stdlib.h>

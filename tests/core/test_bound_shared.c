@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engines/bound.h"
-#include "core/engines/bound_journal.h"
+#include "core/engines/bound/bound.h"
+#include "core/engines/bound/bound_journal.h"
 #include "starfold/engine.h"
 #include "test_main.h"
 

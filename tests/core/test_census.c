@@ -1,5 +1,5 @@
 /* The collapsing census against the plain one and the known numbers. */
-#include "core/engines/census.h"
+#include "core/engines/census/census.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/engines/census_trie.h"
+#include "core/engines/census/census_trie.h"
 #include "test_main.h"
 
 /* ---- the plain layout ---- */

@@ -1,5 +1,5 @@
 /* The census with models of two letters other than HP, against a plain scan of all maps for every sequence. */
-#include "core/engines/census_model.h"
+#include "core/engines/census/census_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* Tail merging against the plain enumeration: random and extreme sequences, any split, table size, piece and
  * instruction set, published histograms. STARFOLD_TEST_LONG=1 goes to longer chains. */
-#include "core/engines/merge_any.h"
-#include "core/engines/merge_cubic.h"
-#include "core/engines/merge_square.h"
+#include "core/engines/merge/merge_any.h"
+#include "core/engines/merge/merge_cubic.h"
+#include "core/engines/merge/merge_square.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../test_main.h"
 #include "core/base/isa.h"
-#include "core/engines/merge_plan.h"
+#include "core/engines/merge/merge_plan.h"
 #include "core/walk/walk.h"
 #include "starfold/engine.h"
 

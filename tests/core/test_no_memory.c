@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "../test_main.h"
-#include "core/engines/census.h"
-#include "core/engines/census_model.h"
+#include "core/engines/census/census.h"
+#include "core/engines/census/census_model.h"
 #include "core/engines/engine_ops.h"
-#include "core/engines/table.h"
+#include "core/engines/table/table.h"
 #include "core/puzzle/puzzle.h"
 #include "core/walk/walk.h"
 

@@ -1,6 +1,6 @@
 /* The layered tables against the plain scan of all maps: every instruction set, sets and histograms, one by one and in
  * batches; known histograms. */
-#include "core/engines/table.h"
+#include "core/engines/table/table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 #include "../test_main.h"
 #include "core/base/isa.h"
-#include "core/engines/table_set.h"
-#include "core/engines/table_sliced.h"
+#include "core/engines/table/table_set.h"
+#include "core/engines/table/table_sliced.h"
 #include "csv.h"
 #include "starfold/engine.h"
 

@@ -1,6 +1,6 @@
 /* A table written to memory as an image and opened there: the plain scan's answers from every instruction set to every
  * other; images that are cut or not images; tables of a part of the maps, whose answers add up. */
-#include "core/engines/table_image.h"
+#include "core/engines/table/table_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "../test_main.h"
 #include "core/base/isa.h"
-#include "core/engines/table.h"
+#include "core/engines/table/table.h"
 
 enum { WIDTH = SF_TABLE_SCORES, N = 40 };
 

@@ -5,7 +5,7 @@
 
 #include "../test_main.h"
 #include "core/base/isa.h"
-#include "core/engines/table.h"
+#include "core/engines/table/table.h"
 #include "core/walk/walk.h"
 #include "starfold/engine.h"
 

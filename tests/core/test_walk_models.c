@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../test_main.h"
-#include "core/engines/merge_any.h"
-#include "core/engines/merge_worker.h"
+#include "core/engines/merge/merge_any.h"
+#include "core/engines/merge/merge_worker.h"
 #include "core/walk/walk.h"
 #include "starfold/engine.h"
 

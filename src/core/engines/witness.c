@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/contacts/map_table.h"
-#include "core/engines/bound.h"
+#include "core/engines/bound/bound.h"
 #include "core/walk/walk.h"
 #include "starfold/engine.h"
 

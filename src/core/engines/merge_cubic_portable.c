@@ -1,3 +1,0 @@
-/* Tail merging on the cubic lattice in plain C. */
-#define CUBIC_COUNT sf_cubic_count_portable
-#include "core/engines/merge_cubic_kernel.h"
