@@ -251,7 +251,7 @@ class Enumerate(Case):
         endless = "HHPHPHPHPHHHHPHPPPHPPPHPPPPHPPPHPPPHPHHHHPHPHPHPHH"
         result = self.json(*words, endless, "--max-seconds", "0.2")["results"][0]
         self.assertFalse(result["exact"])
-        self.assertEqual({one["walk"] for one in result["solutions"]}, {None})
+        self.assertEqual([one["walk"] for one in result["solutions"]], ["R" * 49] + [None] * (len(result["solutions"]) - 1))
         self.assertIn("none found in time", self.good(*words, endless, "--max-seconds", "0.2").out)
 
     def test_bound_by_all_ranks(self):
